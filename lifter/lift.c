@@ -1,4 +1,5 @@
 #include "lifter/lift.h"
+#include "common/artifact/artifact.h"
 #include "lifter/body.h"
 
 #include <elf.h>
@@ -109,6 +110,10 @@ void lift_function(const struct lifter *l, size_t i, struct lifted *out)
 	if (f->part[1] != NO_FRAGMENT) {
 		out->cold = part[f->part[1]].fde.pc;
 		out->size[1] = part[f->part[1]].fde.size;
+	}
+	if (!f->wanted) {
+		lifted_stay(out, ART_UNSAMPLED);
+		return;
 	}
 	out->stays = body_read(&b, &l->image, &l->survey, f);
 	if (!out->stays)

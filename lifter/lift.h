@@ -62,7 +62,8 @@ size_t lift_count(const struct lifter *l);
 bool lift_find(const struct lifter *l, uint64_t addr, size_t *i);
 /* The address of a file offset in an executable segment; false: none. */
 bool lift_address(const struct lifter *l, uint64_t offset, uint64_t *addr);
-/* Lifts these functions alone, n numbers: they name no other. */
+/* Only these functions are wanted, n numbers: others stay, as ART_UNSAMPLED. What is lifted of
+ * those does not depend on it. */
 void lift_only(struct lifter *l, const size_t *i, size_t n);
 /* Function i. Thread safe. Free with lifted_free. */
 void lift_function(const struct lifter *l, size_t i, struct lifted *out);

@@ -43,7 +43,7 @@ static const char *symbol(struct printer *r, uint64_t addr)
 	struct arena *mem = &r->b->mem;
 	const char *name;
 
-	if (f && f->wanted)
+	if (f)
 		return f->name;
 	if (stub && image_plain(stub->name) && !survey_named(r->b->s, stub->name)) {
 		define(r, stub->name, addr);

@@ -21,7 +21,7 @@ struct fragment {
 struct function {
 	uint32_t part[2]; /* fragments; NO_FRAGMENT = there is no cold part */
 	const char *name; /* each once */
-	bool wanted;      /* others refer to it by name */
+	bool wanted;      /* else it stays */
 };
 enum { NO_FRAGMENT = UINT32_MAX };
 

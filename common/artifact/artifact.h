@@ -33,6 +33,8 @@ struct art_meta {
  * adds code to the file.
  */
 #define ART_LIFTED "lifted"
+/* Why a function stays that could be lifted by what is known. */
+#define ART_UNSAMPLED "had no samples when the program was lifted"
 
 struct art_tu {
 	uint32_t id;         /* 0…n-1, in link order */

@@ -27,42 +27,21 @@ struct made {
 
 struct lifting {
 	struct lifter *l;
-	VEC(size_t) want; /* numbers of functions, ascending */
 	struct artifact *a;
 	struct blockmap map;
 	struct lift_result *r;
 	struct made *made;
-	size_t first; /* of want[]: what is made now */
+	size_t first; /* function that made[0] is of */
 };
 
 /* ---- which functions ---- */
 
-static void want_all(struct lifting *g)
-{
-	size_t i, n = lift_count(g->l);
+struct numbers {
+	VEC(size_t) v;
+};
 
-	for (i = 0; i < n; i++)
-		vec_push(&g->want, i);
-}
-
-static int by_number(const void *a, const void *b)
-{
-	return ORDER(*(const size_t *)a, *(const size_t *)b);
-}
-
-static void want_once(struct lifting *g)
-{
-	size_t i, n = 0;
-
-	vec_sort(&g->want, by_number);
-	for (i = 0; i < g->want.n; i++)
-		if (!n || g->want.v[n - 1] != g->want.v[i])
-			g->want.v[n++] = g->want.v[i];
-	g->want.n = n;
-	lift_only(g->l, g->want.v, n);
-}
-
-static int want_line(struct lifting *g, const char *line, size_t number, struct err *e)
+static int want_line(
+    struct lifter *l, const char *line, size_t number, struct numbers *want, struct err *e)
 {
 	unsigned long long off;
 	uint64_t addr;
@@ -74,13 +53,14 @@ static int want_line(struct lifting *g, const char *line, size_t number, struct 
 	off = strtoull(line, &end, 16);
 	if (end == line || *line == '-' || *line == '+' || (*end && *end != ' ' && *end != '\t'))
 		return err_set(e, "line %zu: not a file offset in hexadecimal", number);
-	if (lift_address(g->l, off, &addr) && lift_find(g->l, addr, &i))
-		vec_push(&g->want, i);
+	if (lift_address(l, off, &addr) && lift_find(l, addr, &i))
+		vec_push(&want->v, i);
 	return 0;
 }
 
-static int want_listed(struct lifting *g, const char *path, struct err *e)
+static int want_listed(struct lifter *l, const char *path, struct err *e)
 {
+	struct numbers want = {{0}};
 	struct buf list = {0};
 	char *line, *next;
 	size_t number = 0;
@@ -88,12 +68,14 @@ static int want_listed(struct lifting *g, const char *path, struct err *e)
 
 	next = rc ? NULL : buf_cstr(&list);
 	while (!rc && (line = strsep(&next, "\n")))
-		rc = want_line(g, line, ++number, e);
+		rc = want_line(l, line, ++number, &want, e);
+	if (!rc && !want.v.n)
+		rc = err_set(e, "no address of a function in it");
+	if (!rc)
+		lift_only(l, want.v.v, want.v.n);
 	buf_free(&list);
-	if (rc)
-		return err_wrap(e, "%s", path);
-	want_once(g);
-	return g->want.n ? 0 : err_set(e, "%s: no address of a function in it", path);
+	vec_free(&want.v);
+	return rc ? err_wrap(e, "%s", path) : 0;
 }
 
 /* ---- one function ---- */
@@ -140,7 +122,7 @@ static const char *read_unit(struct made *m)
 	return why;
 }
 
-/* Lifts want[first + i]. */
+/* Lifts function first + i. */
 static int make(void *arg, size_t i, struct err *e)
 {
 	struct lifting *g = arg;
@@ -148,7 +130,7 @@ static int make(void *arg, size_t i, struct err *e)
 	const char *why;
 
 	*m = (struct made){0};
-	lift_function(g->l, g->want.v[g->first + i], &m->f);
+	lift_function(g->l, g->first + i, &m->f);
 	why = read_unit(m);
 	if (why && !m->f.stays) {
 		lifted_stay(&m->f, why);
@@ -287,12 +269,12 @@ static void made_free(struct made *m)
 
 static int put_functions(struct lifting *g, unsigned jobs, struct err *e)
 {
-	size_t i, n;
+	size_t i, n, all = lift_count(g->l);
 	int rc = 0;
 
 	g->made = xcalloc(BATCH, sizeof *g->made);
-	for (g->first = 0; g->first < g->want.n && !rc; g->first += n) {
-		n = g->want.n - g->first < BATCH ? g->want.n - g->first : BATCH;
+	for (g->first = 0; g->first < all && !rc; g->first += n) {
+		n = all - g->first < BATCH ? all - g->first : BATCH;
 		memset(g->made, 0, n * sizeof *g->made);
 		rc = parallel_for(jobs, n, make, g, e);
 		for (i = 0; i < n; i++) {
@@ -392,14 +374,9 @@ int lift_module(const char *path, const char *addresses, unsigned jobs, const ch
 	find_debug(&file, path, &debug);
 	g.l = lift_open(&(struct lift_file){file.p, file.n, path},
 	    debug.n ? &(struct lift_file){debug.p, debug.n, "debug information"} : NULL, e);
-	if (g.l) {
-		if (!addresses)
-			want_all(&g);
-		if (!addresses || !want_listed(&g, addresses, e))
-			rc = write_artifact(&g, path, jobs, out, e);
-	}
+	if (g.l && (!addresses || !want_listed(g.l, addresses, e)))
+		rc = write_artifact(&g, path, jobs, out, e);
 	lift_close(g.l);
-	vec_free(&g.want);
 	blockmap_free(&g.map);
 	buf_free(&file);
 	buf_free(&debug);

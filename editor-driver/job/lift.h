@@ -22,9 +22,9 @@ struct lift_result {
 };
 
 /*
- * Writes a new file at `out`, for the caller to publish: of all functions of the module at `path`,
- * or, where `addresses` is the path of a list (file offsets in hexadecimal, a line each, what
- * follows a blank is passed over), of those that hold one of these. Free r in both cases.
+ * Writes a new file at `out`, for the caller to publish: of all functions of the module at `path`.
+ * Where `addresses` is the path of a list (file offsets in hexadecimal, a line each, what follows a
+ * blank is passed over), those stay that hold none of these (ART_UNSAMPLED). Free r in both cases.
  */
 int lift_module(const char *path, const char *addresses, unsigned jobs, const char *out,
     struct lift_result *r, struct err *e);
