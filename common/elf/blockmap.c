@@ -53,6 +53,33 @@ void blockmap_copy(const struct blockmap *m, struct blockmap *copy)
 	vec_copy(&m->block, &copy->block);
 }
 
+void blockmap_put_original(struct blockmap *made, const struct blockmap *original)
+{
+	const uint64_t end = blockmap_end(original);
+	struct blockmap all;
+	struct bm_frag f;
+	size_t i, k;
+
+	blockmap_copy(original, &all);
+	all.id = made->id;
+	all.origin = made->origin;
+	all.seg.n = 0;
+	vec_copy(&made->seg, &all.seg);
+	for (k = 0; k < made->frag.n; k++) {
+		f = made->frag.v[k];
+		if (f.addr < end)
+			continue;
+		f.first = (uint32_t)all.block.n;
+		vec_push(&all.frag, f);
+		for (i = 0; i < f.n; i++) {
+			vec_push(&all.block, made->block.v[made->frag.v[k].first + i]);
+			all.block.v[all.block.n - 1].frag = (uint32_t)(all.frag.n - 1);
+		}
+	}
+	blockmap_free(made);
+	*made = all;
+}
+
 void blockmap_free(struct blockmap *m)
 {
 	vec_free(&m->seg);
@@ -85,8 +112,7 @@ static void put_tus(const struct blockmap *m, struct buf *out, struct htab *inde
 	buf_free(&tus);
 }
 
-static void put_blocks(
-    const struct blockmap *m, const struct bm_frag *f, bool metadata, struct buf *out)
+static void put_blocks(const struct blockmap *m, const struct bm_frag *f, struct buf *out)
 {
 	uint64_t at = f->addr;
 	size_t i;
@@ -97,8 +123,6 @@ static void put_blocks(
 		buf_uleb(out, b->id);
 		buf_uleb(out, b->addr - at);
 		buf_uleb(out, b->size);
-		if (metadata)
-			buf_uleb(out, 0);
 		at = b->addr + b->size;
 	}
 }
@@ -128,27 +152,10 @@ void blockmap_encode(const struct blockmap *m, struct buf *out)
 		buf_uleb(out, f->func);
 		buf_uleb(out, f->fragment);
 		buf_uleb(out, f->n);
-		put_blocks(m, f, false, out);
+		put_blocks(m, f, out);
 		at = frag_end(f);
 	}
 	htab_free(&index);
-}
-
-void blockmap_to_sections(const struct blockmap *m, struct buf *map, struct buf *fn)
-{
-	static const uint8_t version[] = {2, 0};
-	const struct bm_frag *f;
-
-	for (f = m->frag.v; f < m->frag.v + m->frag.n; f++) {
-		buf_add(map, version, sizeof version);
-		buf_le64(map, f->addr);
-		buf_uleb(map, f->n);
-		put_blocks(m, f, true, map);
-		buf_le64(fn, f->addr);
-		buf_le64(fn, f->tu);
-		buf_le32(fn, f->func);
-		buf_le32(fn, f->fragment);
-	}
 }
 
 struct blob {

@@ -48,14 +48,14 @@ struct blockmap {
  * left out. */
 int blockmap_from_elf(struct elf *f, struct blockmap *m, struct err *e);
 
-/* Appends the contents of .llvm_bb_addr_map, without metadata of blocks, and of .morph.fn. */
-void blockmap_to_sections(const struct blockmap *m, struct buf *map, struct buf *fn);
-
 /* The form in artifact and store: FORMATS.md "block map blob". Decode checks
  * everything: order, overlap, sizes. */
 void blockmap_encode(const struct blockmap *m, struct buf *out);
 int blockmap_decode(const void *p, size_t n, struct blockmap *m, struct err *e);
 void blockmap_copy(const struct blockmap *m, struct blockmap *copy);
+/* made: the map of a build with added code (docs/FORMATS.md), which has that code alone. Puts
+ * before it what the original's map says, since that is where it was. */
+void blockmap_put_original(struct blockmap *made, const struct blockmap *original);
 void blockmap_free(struct blockmap *m);
 
 /* The block at an address, or NULL. Binary search. */

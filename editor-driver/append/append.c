@@ -62,7 +62,7 @@ static int add_code(struct appending *a, const char *dir, struct cache *cache, s
 		     objects_open(&a->objects, cache, e) ||
 		     units_make(a->p, &a->objects, objects, &a->units, e) ||
 		     link_code(a->units.object.v, a->units.object.n, a->place.code,
-			 a->original.eh.e_type == ET_EXEC, &a->p->map, link, &a->linked, e) ||
+			 a->original.eh.e_type == ET_EXEC, link, &a->linked, e) ||
 		     find_jumps(a, e) ||
 		     splice_make(&a->original, &a->place, &a->linked.code, &a->out, e)
 		 ? -1

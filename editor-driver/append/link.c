@@ -75,7 +75,6 @@ struct reading {
 	struct linked *l;
 	uint64_t addr;
 	bool fixed;
-	const struct blockmap *old;
 	uint32_t text; /* ld's number of this section */
 	struct err *e;
 };
@@ -106,20 +105,13 @@ static int put_loaded(struct reading *r, const struct elf_section *s)
 	return 0;
 }
 
-static void put_unloaded(struct reading *r, const struct elf_section *s, const void *p, uint64_t n)
+static void put_unloaded(struct reading *r, const struct elf_section *s)
 {
 	vec_push(&r->l->code.section, (struct splice_section){.name = s->name,
 					  .type = s->type,
 					  .align = s->type == SHT_NOTE ? 4 : 8,
-					  .p = p,
-					  .n = n});
-}
-
-/* With the old bodies before the new ones, as their addresses are. */
-static void put_map(struct reading *r, const struct elf_section *s, struct buf *all)
-{
-	buf_add(all, s->data, s->size);
-	put_unloaded(r, s, all->p, all->n);
+					  .p = s->data,
+					  .n = s->size});
 }
 
 /* Pairs of an address in the original and what is to be there. */
@@ -164,7 +156,10 @@ static int read_relocations(const struct reading *r, const struct elf_section *s
 
 static int read_section(const struct elf_section *s, void *arg)
 {
+	static const char *const kept[] = {
+	    ".debug_frame", ".llvm_bb_addr_map", ".morph.fn", ".note.morph"};
 	struct reading *r = arg;
+	size_t i;
 
 	if (!s->size)
 		return 0;
@@ -174,14 +169,11 @@ static int read_section(const struct elf_section *s, void *arg)
 		return put_loaded(r, s);
 	if (s->type == SHT_RELA)
 		return read_relocations(r, s);
-	if (!strcmp(s->name, ".llvm_bb_addr_map"))
-		put_map(r, s, &r->l->sections[0]);
-	else if (!strcmp(s->name, ".morph.fn"))
-		put_map(r, s, &r->l->sections[1]);
-	else if (!strcmp(s->name, ".morph.words"))
+	if (!strcmp(s->name, ".morph.words"))
 		read_words(r->l, s);
-	else if (!strcmp(s->name, ".debug_frame") || !strcmp(s->name, ".note.morph"))
-		put_unloaded(r, s, s->data, s->size);
+	for (i = 0; i < sizeof kept / sizeof *kept; i++)
+		if (!strcmp(s->name, kept[i]))
+			put_unloaded(r, s);
 	return 0;
 }
 
@@ -209,7 +201,6 @@ static int read_linked(struct reading *r, const char *path)
 	l->f = elf_file_open(path, -1, r->e);
 	if (!l->f)
 		return -1;
-	blockmap_to_sections(r->old, &l->sections[0], &l->sections[1]);
 	if (elf_file_sections(l->f, read_section, r) || !r->text || !l->code.frames.p)
 		return err_wrap(r->e, "%s: not what ld was asked for", path);
 	elf_file_symbols(l->f, false, read_symbol, r);
@@ -217,10 +208,10 @@ static int read_linked(struct reading *r, const char *path)
 	return blockmap_from_elf(l->f, &l->map, r->e);
 }
 
-int link_code(char *const *object, size_t n, uint64_t addr, bool fixed, const struct blockmap *old,
-    const char *dir, struct linked *l, struct err *e)
+int link_code(char *const *object, size_t n, uint64_t addr, bool fixed, const char *dir,
+    struct linked *l, struct err *e)
 {
-	struct reading r = {.l = l, .addr = addr, .fixed = fixed, .old = old, .e = e};
+	struct reading r = {.l = l, .addr = addr, .fixed = fixed, .e = e};
 	char *script = xasprintf("%s/script", dir), *out = xasprintf("%s/linked", dir);
 	struct buf text = {0};
 	int rc;
@@ -246,6 +237,4 @@ void linked_free(struct linked *l)
 	vec_free(&l->code.symbol);
 	vec_free(&l->code.jump);
 	vec_free(&l->code.word);
-	buf_free(&l->sections[0]);
-	buf_free(&l->sections[1]);
 }

@@ -12,16 +12,14 @@ struct linked {
 	struct elf *f;           /* what ld wrote */
 	struct splice_code code; /* of it; jumps are the caller's */
 	struct blockmap map;     /* of the new bodies */
-	struct buf sections[2];  /* .llvm_bb_addr_map, .morph.fn of all */
 };
 
 /*
  * Links objects in folder dir (absent, made). fixed: the file is always loaded at the addresses
- * that it was linked to; else nothing may depend on that. old: the original's map. Free in any
- * case.
+ * that it was linked to; else nothing may depend on that. Free in any case.
  */
-int link_code(char *const *object, size_t n, uint64_t addr, bool fixed, const struct blockmap *old,
-    const char *dir, struct linked *l, struct err *e);
+int link_code(char *const *object, size_t n, uint64_t addr, bool fixed, const char *dir,
+    struct linked *l, struct err *e);
 void linked_free(struct linked *l);
 
 #endif

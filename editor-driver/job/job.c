@@ -181,8 +181,10 @@ static int read_layout(struct job *j, const char *path, struct blockmap *m, stru
 		rc = blockmap_from_elf(f, m, e) ? err_wrap(e, "%s", path) : 0;
 	if (!rc && !build_id_equal(&m->id, id) && !build_id_equal(&m->origin, id))
 		rc = err_set(e, "%s: not a build of this artifact", path);
-	if (!rc && artifact_lifted(j->art))
+	if (!rc && artifact_lifted(j->art)) {
+		blockmap_put_original(m, &j->plan.map);
 		append_forget_old(&j->plan.map, m);
+	}
 	elf_file_close(f);
 	return rc;
 }

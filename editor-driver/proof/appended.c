@@ -22,27 +22,7 @@ static void drop_unedited(made_blocks *list, const struct verify_wanted *w)
 	list->n = n;
 }
 
-/* Takes the original's blocks out; -1 where they are not all there. */
-static int drop_old(made_blocks *made, const made_blocks *orig)
-{
-	size_t i, k = 0, n = 0;
-	struct verify_copies *m;
-
-	for (i = 0; i < made->n; i++) {
-		m = &made->v[i];
-		if (k < orig->n && !made_blocks_order(m, &orig->v[k])) {
-			if (m->n < orig->v[k].n)
-				return -1;
-			m->n -= orig->v[k++].n;
-		}
-		if (m->n)
-			made->v[n++] = *m;
-	}
-	made->n = n;
-	return k < orig->n ? -1 : 0;
-}
-
-/* All blocks of the original, and those of moved functions once more, and their copies. */
+/* The blocks of moved functions, and their copies. */
 static int same_blocks(const struct blockmap *made, const struct verify_wanted *w, struct err *e)
 {
 	made_blocks m = {0}, o = {0};
@@ -50,12 +30,8 @@ static int same_blocks(const struct blockmap *made, const struct verify_wanted *
 
 	made_blocks_list(made, &m);
 	made_blocks_list(w->map, &o);
-	rc = drop_old(&m, &o) ? err_set(e, "the new block map lacks blocks of old bodies") : 0;
 	drop_unedited(&o, w);
-	if (!rc)
-		rc = made_blocks_compare(&m, &o, w, e);
-	if (!rc && m.n != o.n)
-		rc = err_set(e, "the new block map lacks blocks of new bodies");
+	rc = made_blocks_compare(&m, &o, w, e);
 	vec_free(&m);
 	vec_free(&o);
 	return rc;
@@ -86,6 +62,7 @@ static int verify_files(struct elf *made, struct elf *same, const struct verify_
 		err_set(e, "no function has a new body");
 	else if (!blockmap_from_elf(made, &out->map, e) && !same_blocks(&out->map, w, e))
 		rc = 0;
+	blockmap_put_original(&out->map, w->map);
 	elf_face_free(&face);
 	out->size_before = made_size(same);
 	out->size_after = made_size(made);

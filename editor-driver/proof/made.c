@@ -30,7 +30,7 @@ uint64_t made_size(struct elf *f)
 	return n;
 }
 
-int made_blocks_order(const void *a, const void *b)
+static int blocks_order(const void *a, const void *b)
 {
 	const struct verify_copies *x = a, *y = b;
 
@@ -46,9 +46,9 @@ void made_blocks_list(const struct blockmap *m, made_blocks *list)
 		f = &m->frag.v[m->block.v[i].frag];
 		vec_push(list, (struct verify_copies){f->tu, f->func, m->block.v[i].id, 1, 0});
 	}
-	vec_sort(list, made_blocks_order);
+	vec_sort(list, blocks_order);
 	for (i = 0; i < list->n; i++) {
-		if (n && !made_blocks_order(&list->v[n - 1], &list->v[i]))
+		if (n && !blocks_order(&list->v[n - 1], &list->v[i]))
 			list->v[n - 1].n++;
 		else
 			list->v[n++] = list->v[i];
@@ -61,7 +61,7 @@ static bool as_declared(
     uint64_t n, const struct verify_copies *b, const struct verify_copies *copy, size_t ncopy)
 {
 	const struct verify_copies *c =
-	    ncopy ? bsearch(b, copy, ncopy, sizeof *copy, made_blocks_order) : NULL;
+	    ncopy ? bsearch(b, copy, ncopy, sizeof *copy, blocks_order) : NULL;
 
 	return n == (uint64_t)b->n * (c ? c->n + 1 : 1) ||
 	       (c && n == (uint64_t)b->n * (c->n + 1 - c->cold));
@@ -75,10 +75,9 @@ int made_blocks_compare(
 	uint64_t n;
 
 	if (w->ncopy)
-		qsort(w->copy, w->ncopy, sizeof *w->copy, made_blocks_order);
+		qsort(w->copy, w->ncopy, sizeof *w->copy, blocks_order);
 	for (i = 0; i < orig->n && !at; i++) {
-		n = k < made->n && !made_blocks_order(&made->v[k], &orig->v[i]) ? made->v[k++].n
-										: 0;
+		n = k < made->n && !blocks_order(&made->v[k], &orig->v[i]) ? made->v[k++].n : 0;
 		if (!as_declared(n, &orig->v[i], w->copy, w->ncopy))
 			at = &orig->v[i];
 	}

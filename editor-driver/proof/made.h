@@ -11,7 +11,6 @@ uint64_t made_size(struct elf *f);
 
 /* The blocks of a map, ascending, and how often each is there (n). */
 typedef VEC(struct verify_copies) made_blocks;
-int made_blocks_order(const void *a, const void *b); /* of two verify_copies, by block */
 void made_blocks_list(const struct blockmap *m, made_blocks *out);
 /* Is each of the original's blocks there as often as before, and its copies (w->copy) as often
  * again? */

@@ -39,13 +39,14 @@ static const char INSPECT_MAGIC[8] = "MORPHI1\n";
 /* The operations, by their names on the command line. */
 #define INSPECT_MODULE "module" /* 3: an ELF file. Head alone */
 #define INSPECT_ARTIFACT \
-	"artifact"              /* 3: an artifact, 4: the module it should belong to (the \
-				   original or a layout of it). Head, table, map */
-#define INSPECT_PAIR "pair"     /* the same, head alone */
-#define INSPECT_OUTPUT "output" /* 3: a build that the editor made. Head, map */
-#define INSPECT_TABLE "table"   /* 3: a replay table. Head, table */
-#define INSPECT_BYTES "bytes"   /* 3: a file. Head; table: its bytes as they are */
-#define INSPECT_LIST "list"     /* 3: a list of functions (funclist.h). Head alone */
+	"artifact"          /* 3: an artifact, 4: the module it should belong to (the \
+			       original or a layout of it). Head, table, map */
+#define INSPECT_PAIR "pair" /* the same, head alone */
+#define INSPECT_OUTPUT \
+	"output" /* 3: an artifact, 4: a build that the editor made from it. Head, map */
+#define INSPECT_TABLE "table" /* 3: a replay table. Head, table */
+#define INSPECT_BYTES "bytes" /* 3: a file. Head; table: its bytes as they are */
+#define INSPECT_LIST "list"   /* 3: a list of functions (funclist.h). Head alone */
 
 struct inspect_head {
 	char magic[8];
@@ -59,7 +60,7 @@ struct inspect_head {
 	uint64_t table_at, table_n; /* map_table_encode(), or uops_encode() for "table" */
 	uint64_t map_at, map_n;     /* blockmap_encode() */
 	uint64_t list;           /* hash of the names of a list, in their order; 0 = it has none */
-	char text[INSPECT_TEXT]; /* "module: …", "artifact: …", "build: …", "replay table: …",
+	char text[INSPECT_TEXT]; /* "module: …" (or output), "artifact: …", "replay table: …",
 				    "list: …"; ends with a NUL, and may have anything else in it */
 };
 

@@ -38,32 +38,12 @@ static struct elf *open_module(int fd, const char *name, struct inspect_head *h,
 	return NULL;
 }
 
-static int put_elf_map(struct elf *f, const char *name, struct buf *out, struct err *e)
-{
-	struct blockmap m;
-
-	if (blockmap_from_elf(f, &m, e))
-		return err_wrap(e, "%s", name);
-	blockmap_encode(&m, out);
-	blockmap_free(&m);
-	return 0;
-}
-
 int inspect_module(struct answer *a, struct err *e)
 {
 	struct elf *f = open_module(INSPECT_FILE, "module", &a->head, e);
 
 	elf_file_close(f);
 	return f ? 0 : -1;
-}
-
-int inspect_output(struct answer *a, struct err *e)
-{
-	struct elf *f = open_module(INSPECT_FILE, "build", &a->head, e);
-	int rc = f ? put_elf_map(f, "build", &a->map, e) : -1;
-
-	elf_file_close(f);
-	return rc;
 }
 
 /* ---- artifacts ---- */
@@ -79,20 +59,42 @@ static int put_functions(struct artifact *art, struct buf *out, struct err *e)
 	return rc;
 }
 
-/* The block map of the original build. */
-static int put_original_map(struct artifact *art, struct buf *out, struct err *e)
+static int read_original_map(struct artifact *art, struct blockmap *m, struct err *e)
 {
 	struct buf blob = {0};
-	struct blockmap m;
 	int rc = artifact_blockmap(art, &blob, e);
 
 	if (!rc)
-		rc = blockmap_decode(blob.p, blob.n, &m, e);
-	if (!rc) {
-		blockmap_encode(&m, out);
-		blockmap_free(&m);
-	}
+		rc = blockmap_decode(blob.p, blob.n, m, e);
 	buf_free(&blob);
+	return rc;
+}
+
+static int put_original_map(struct artifact *art, struct buf *out, struct err *e)
+{
+	struct blockmap m = {0};
+	int rc = read_original_map(art, &m, e);
+
+	if (!rc)
+		blockmap_encode(&m, out);
+	blockmap_free(&m);
+	return rc;
+}
+
+/* Of a build that was made from it. */
+static int put_map(struct artifact *art, struct elf *f, struct buf *out, struct err *e)
+{
+	struct blockmap m = {0}, original = {0};
+	int rc = blockmap_from_elf(f, &m, e);
+
+	if (rc)
+		err_wrap(e, "module");
+	else if (artifact_lifted(art) && !(rc = read_original_map(art, &original, e)))
+		blockmap_put_original(&m, &original);
+	if (!rc)
+		blockmap_encode(&m, out);
+	blockmap_free(&original);
+	blockmap_free(&m);
 	return rc;
 }
 
@@ -165,7 +167,21 @@ int inspect_artifact(struct answer *a, struct err *e)
 	if (!rc && build_id_equal(&a->head.id, &a->head.origin))
 		rc = put_original_map(art, &a->map, e);
 	else if (!rc)
-		rc = put_elf_map(module, "module", &a->map, e);
+		rc = put_map(art, module, &a->map, e);
+	artifact_close(art);
+	elf_file_close(module);
+	return rc;
+}
+
+int inspect_output(struct answer *a, struct err *e)
+{
+	struct elf *module;
+	struct artifact *art = open_pair(&module, &a->head, e);
+	int rc;
+
+	if (!art)
+		return -1;
+	rc = put_map(art, module, &a->map, e);
 	artifact_close(art);
 	elf_file_close(module);
 	return rc;

@@ -223,7 +223,7 @@ static void output_copied(struct parent *p, struct task *t, int status)
 	else if (t->kind == TASK_LIFT)
 		keep_lifted(p, t);
 	else
-		task_inspect(p, t, INSPECT_OUTPUT, t->snapshot, -1, output_known);
+		task_inspect(p, t, INSPECT_OUTPUT, t->art.fd, t->snapshot, output_known);
 }
 
 /* A file that has no name. */

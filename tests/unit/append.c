@@ -46,8 +46,7 @@ static void put_frames(uint64_t code, struct buf *out)
 
 struct added {
 	struct splice_code c;
-	struct blockmap map;
-	struct buf sections[2];
+	struct buf sections[2]; /* .llvm_bb_addr_map, .morph.fn */
 };
 
 static void add_section(struct added *a, const char *name, uint32_t type, const struct buf *b)
@@ -58,16 +57,20 @@ static void add_section(struct added *a, const char *name, uint32_t type, const 
 }
 
 /* A fragment of one block of 6 bytes. */
-static void put_block(struct blockmap *m, uint64_t addr, uint64_t tu, uint32_t fragment)
+static void put_sections(uint64_t addr, struct added *a)
 {
-	vec_push(&m->frag, (struct bm_frag){addr, tu, 6, 0, fragment, (uint32_t)m->block.n, 1});
-	vec_push(&m->block, (struct bm_block){addr, 6, 0, (uint32_t)m->frag.n - 1});
+	static const uint8_t version[] = {2, 0}, block[] = {1, 0, 0, 6, 0};
+
+	buf_add(&a->sections[0], version, sizeof version);
+	buf_le64(&a->sections[0], addr);
+	buf_add(&a->sections[0], block, sizeof block);
+	buf_le64(&a->sections[1], addr);
+	buf_le64(&a->sections[1], 7);
+	buf_le64(&a->sections[1], 0);
 }
 
 static void make_added(const struct handmade *h, const struct place *w, struct added *a)
 {
-	const uint64_t f = h->base + MADE_F;
-
 	*a = (struct added){{{0}}};
 	buf_add(&a->c.code, NEW_F, sizeof NEW_F);
 	put_frames(w->code, &a->c.code);
@@ -77,13 +80,11 @@ static void make_added(const struct handmade *h, const struct place *w, struct a
 				    SHF_ALLOC | SHF_EXECINSTR, 1, w->code, NULL, FRAMES_AT});
 	vec_push(&a->c.section, (struct splice_section){".eh_frame.morph", SHT_PROGBITS, SHF_ALLOC,
 				    8, w->code + FRAMES_AT, NULL, a->c.frames.size});
-	put_block(&a->map, f, 7, 0);
-	put_block(&a->map, w->code, 7, 0);
-	blockmap_to_sections(&a->map, &a->sections[0], &a->sections[1]);
+	put_sections(w->code, a);
 	add_section(a, ".llvm_bb_addr_map", 0x6fff4c0a, &a->sections[0]);
 	add_section(a, ".morph.fn", SHT_PROGBITS, &a->sections[1]);
 	vec_push(&a->c.symbol, (struct splice_symbol){"f", w->code, 6, 0});
-	vec_push(&a->c.jump, (struct splice_jump){f, w->code, h->cet ? 10 : 6});
+	vec_push(&a->c.jump, (struct splice_jump){h->base + MADE_F, w->code, h->cet ? 10 : 6});
 }
 
 static void free_added(struct added *a)
@@ -92,7 +93,6 @@ static void free_added(struct added *a)
 	vec_free(&a->c.section);
 	vec_free(&a->c.symbol);
 	vec_free(&a->c.jump);
-	blockmap_free(&a->map);
 	buf_free(&a->sections[0]);
 	buf_free(&a->sections[1]);
 }
@@ -291,10 +291,9 @@ START_TEST(sections_are_right)
 	ck_assert_uint_eq(id.n, h->id);
 	ck_assert_mem_eq(id.b, after.p + MADE_ID, h->id);
 	ck_assert_msg(!blockmap_from_elf(f, &m, &e), "%s", e.text);
-	ck_assert_uint_eq(m.frag.n, 2);
-	ck_assert_uint_eq(m.frag.v[0].addr, h->base + MADE_F);
+	ck_assert_uint_eq(m.frag.n, 1);
 	ck_assert_int_eq(elf_file_section(f, ".text.morph", &s, &e), 1);
-	ck_assert_uint_eq(m.frag.v[1].addr, s.addr);
+	ck_assert_uint_eq(m.frag.v[0].addr, s.addr);
 	ck_assert_int_eq(elf_file_symbols(f, false, count_f, n), 0);
 	ck_assert_uint_eq(n[0], h->sections && h->symbols ? 2 : 0);
 	ck_assert_uint_eq(n[1], n[0] - (n[0] && h->one_strings));
@@ -525,6 +524,13 @@ START_TEST(damaged_files_do_no_harm)
 END_TEST
 
 /* ---- whose old body is forgotten ---- */
+
+/* A fragment of one block of 6 bytes. */
+static void put_block(struct blockmap *m, uint64_t addr, uint64_t tu, uint32_t fragment)
+{
+	vec_push(&m->frag, (struct bm_frag){addr, tu, 6, 0, fragment, (uint32_t)m->block.n, 1});
+	vec_push(&m->block, (struct bm_block){addr, 6, 0, (uint32_t)m->frag.n - 1});
+}
 
 START_TEST(old_bodies_are_forgotten)
 {

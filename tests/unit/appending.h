@@ -279,6 +279,7 @@ static void put_sections(const struct build_id *origin)
 
 	ck_assert_uint_le(n + 2, SECTIONS_MAX);
 	memcpy(sh, made->p + ehdr(made)->e_shoff, n * sizeof *sh);
+	sh[section_of(f, map.name).index].sh_size = sh[section_of(f, fn.name).index].sh_size = 0;
 	put_content(&sh[section_of(f, map.name).index], &map);
 	put_content(&sh[section_of(f, fn.name).index], &fn);
 	pad_to(made, (made->n + 3) / 4 * 4);

@@ -308,25 +308,54 @@ START_TEST(the_blob_carries_everything)
 }
 END_TEST
 
-/* In the place of a file's sections they give the same map. */
-START_TEST(sections_carry_everything)
+static void put_fragment(struct blockmap *m, uint64_t addr, uint64_t tu, uint32_t blocks)
 {
-	struct blockmap m, back;
-	struct buf map = {0}, fn = {0};
-	struct err e;
+	uint32_t i;
 
-	run("gcc a.s -o f");
-	ck_assert_int_eq(read_map("f", &m, &e), 0);
-	blockmap_to_sections(&m, &map, &fn);
-	ck_assert_int_eq(publish_bytes("map", map.p, map.n, 0600, &e), 0);
-	ck_assert_int_eq(publish_bytes("fn", fn.p, fn.n, 0600, &e), 0);
-	run("objcopy --update-section .llvm_bb_addr_map=map --update-section .morph.fn=fn f");
-	ck_assert_msg(!read_map("f", &back, &e), "%s", e.text);
-	assert_same(&m, &back);
-	blockmap_free(&m);
-	blockmap_free(&back);
-	buf_free(&map);
-	buf_free(&fn);
+	vec_push(
+	    &m->frag, (struct bm_frag){addr, tu, 8 * blocks, 0, 0, (uint32_t)m->block.n, blocks});
+	for (i = 0; i < blocks; i++)
+		vec_push(
+		    &m->block, (struct bm_block){addr + 8 * i, 8, i, (uint32_t)(m->frag.n - 1)});
+}
+
+/* What a build says of old code itself does not count. */
+START_TEST(added_code_follows_the_original)
+{
+	static const struct {
+		uint64_t addr, tu;
+		uint32_t blocks;
+	} all[] = {{0x100, 1, 2}, {0x200, 2, 1}, {0x1000, 2, 3}, {0x1100, 1, 1}};
+	struct blockmap original = {.id = {1, {1}}}, made = {.id = {1, {2}}, .origin = {1, {1}}};
+	const struct bm_frag *f;
+	size_t i, k;
+
+	put_fragment(&original, all[0].addr, all[0].tu, all[0].blocks);
+	put_fragment(&original, all[1].addr, all[1].tu, all[1].blocks);
+	put_fragment(&made, 0x180, 7, 1);
+	put_fragment(&made, all[2].addr, all[2].tu, all[2].blocks);
+	put_fragment(&made, all[3].addr, all[3].tu, all[3].blocks);
+	vec_push(&original.seg, (struct elf_segment){.vaddr = 0x100});
+	vec_push(&made.seg, (struct elf_segment){.vaddr = 0x100});
+	vec_push(&made.seg, (struct elf_segment){.vaddr = 0x1000});
+	blockmap_put_original(&made, &original);
+	ck_assert(build_id_equal(&made.origin, &original.id));
+	ck_assert_uint_eq(made.id.b[0], 2);
+	ck_assert_uint_eq(made.seg.n, 2);
+	ck_assert_uint_eq(made.frag.n, 4);
+	ck_assert_uint_eq(made.block.n, 7);
+	for (i = 0; i < 4; i++) {
+		f = &made.frag.v[i];
+		ck_assert_uint_eq(f->addr, all[i].addr);
+		ck_assert_uint_eq(f->tu, all[i].tu);
+		ck_assert_uint_eq(f->n, all[i].blocks);
+		for (k = 0; k < f->n; k++) {
+			ck_assert_uint_eq(made.block.v[f->first + k].addr, f->addr + 8 * k);
+			ck_assert_uint_eq(made.block.v[f->first + k].frag, i);
+		}
+	}
+	blockmap_free(&original);
+	blockmap_free(&made);
 }
 END_TEST
 
@@ -373,5 +402,6 @@ END_TEST
 
 UNIT_MAIN("blockmap", 60, enter, leave, a_linked_map_is_read, collected_code_is_left_out,
     partial_links_and_stripping_keep_the_map, folded_and_discarded_code_is_left_out,
-    another_layout_of_the_section_is_named, the_blob_carries_everything, sections_carry_everything,
-    addresses_that_wrap_are_refused, what_has_no_map_says_so, unknown_features_are_named)
+    another_layout_of_the_section_is_named, the_blob_carries_everything,
+    added_code_follows_the_original, addresses_that_wrap_are_refused, what_has_no_map_says_so,
+    unknown_features_are_named)

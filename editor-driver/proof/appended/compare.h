@@ -8,8 +8,8 @@
 #include "common/elf/blockmap.h"
 
 /*
- * made, original: paths. made_map, orig_map: their block maps; of the first, fragments that the
- * other has not are of new code. edited[n]: hash_short of the units whose functions have new
+ * made, original: paths. made_map, orig_map: their block maps, the first as
+ * blockmap_put_original() makes it. edited[n]: hash_short of the units whose functions have new
  * bodies, ascending. -1 and the first difference; *where is the address in the new build that it is
  * about, or 0.
  */
