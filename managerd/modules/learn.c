@@ -94,7 +94,9 @@ static int adopt(struct modules *ms, struct module *m, const struct priv_inspect
 	const struct build *b;
 	int known = is_known_build(ms, m, &d->id, e);
 
-	if (known < 0)
+	/* Its profile as it was: functions that there are no more have theirs until it is taken
+	 * over. */
+	if (known < 0 || (j && rebuilt && module_load(ms, m, e)))
 		return -1;
 	r->uid = d->uid;
 	module_text(&r->artifact, d->artifact);

@@ -302,6 +302,40 @@ START_TEST(profiles_come_back_after_unloading)
 }
 END_TEST
 
+/* What functions had that are others now is kept, to be carried over; also where nothing of it was
+ * in memory. */
+START_TEST(a_program_changes_while_it_is_not_loaded)
+{
+	struct fake_file *file = fake_file(priv, "/known/prog", 0, 8);
+	struct build_id eight = {1, {8}};
+	struct module *m;
+	char *shapes;
+
+	ms.tables = xasprintf("%s/replay", dir);
+	ck_assert_int_eq(dir_make(ms.tables, 0700, &e), 0);
+	ck_assert_int_eq(find("/known/prog", &id, &m), FOUND_MAPPED);
+	profile_add(
+	    origin_func(&m->builds.origin.v[0], &m->profile.now, 0), 1, 30, modules_decay(&ms));
+	profile_add(
+	    origin_func(&m->builds.origin.v[0], &m->profile.now, 1), 1, 42, modules_decay(&ms));
+	ck_assert_int_eq(module_save(&ms, m, &e), 0);
+	shapes =
+	    xasprintf("%s/%016llx-00000000-07.shapes", ms.tables, (unsigned long long)m->row.id);
+	ck_assert_int_eq(publish_bytes(shapes, "", 0, 0600, &e), 0);
+	ck_assert_int_eq(modules_reload(&ms, &e), 0);
+	fake_artifact(file, 1);
+	learn("/known/prog", &eight);
+	m = modules_of_path(&ms, "/known/prog");
+	ck_assert(build_id_equal(&m->row.origin, &eight));
+	ck_assert_int_eq(module_load(&ms, m, &e), 0);
+	ck_assert_uint_eq(m->profile.now.func.n, 1);
+	ck_assert_double_eq_tol(m->profile.now.func.v[0].block[1], 30, .1);
+	ck_assert_double_eq_tol(
+	    profile_total(&m->profile.before, modules_decay(&ms)).samples, 72, .1);
+	free(shapes);
+}
+END_TEST
+
 START_TEST(layout_profile)
 {
 	struct module *m;
@@ -681,11 +715,11 @@ END_TEST
 UNIT_MAIN("modules", 60, setup, teardown, known_builds_are_found,
     replay_tables_come_with_their_module, tables_stay_with_their_owner,
     UNIT_LOOP(maps_stay_with_their_owner, 2), UNIT_LOOP(odd_paths_are_outside, 9),
-    ignored_are_outside, profiles_come_back_after_unloading, layout_profile,
-    the_largest_user_makes_room, a_full_user_is_refused,
-    a_user_full_of_layouts_makes_room_for_others, no_module_takes_the_id_of_another,
-    looks_make_modules, coverage_begins_with_the_artifact, vain_looks_wait_longer_each_time,
-    another_owner_starts_afresh, holds_outlive_the_store,
+    ignored_are_outside, profiles_come_back_after_unloading,
+    a_program_changes_while_it_is_not_loaded, layout_profile, the_largest_user_makes_room,
+    a_full_user_is_refused, a_user_full_of_layouts_makes_room_for_others,
+    no_module_takes_the_id_of_another, looks_make_modules, coverage_begins_with_the_artifact,
+    vain_looks_wait_longer_each_time, another_owner_starts_afresh, holds_outlive_the_store,
     UNIT_LOOP(garbled_answers_are_no_artifact, 4), giants_are_refused,
     batches_load_what_there_is_room_for, one_users_builds_wait_for_each_other,
     copied_build_ids_have_tables_of_their_own, what_was_swapped_in_is_known_at_once)
