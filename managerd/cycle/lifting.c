@@ -96,6 +96,9 @@ bool lifting_ask(const struct core *c, struct module *mod)
 
 /* ---- whose turn ---- */
 
+/* It is lifted again when so great a share of its samples is in functions that were not. */
+static const double OUTGROWN = 0.1;
+
 /* A refusal may be outdated. */
 static bool changed_since(struct core *c, struct module *mod, int64_t now)
 {
@@ -105,15 +108,37 @@ static bool changed_since(struct core *c, struct module *mod, int64_t now)
 	return !module_unchanged(&c->modules, mod);
 }
 
+static bool is_idle(const struct lifting *l)
+{
+	return l->idle && idlewatch_state(l->idle)->state == IDLE_YES;
+}
+
+/* Has it come to run what was not lifted? Looked at as often as it is decided about. */
+static bool is_outgrown(const struct lifting *l, struct module *mod, double samples, int64_t now)
+{
+	const struct core *c = l->core;
+	struct err why;
+
+	if ((mod->row.state != MODULE_ORIGINAL && mod->row.state != MODULE_LAID_OUT) ||
+	    !mod->memory.loaded || mod->row.lift_why || !is_idle(l) ||
+	    mod->row.id == c->modules.working || samples < c->conf->decide.min_samples ||
+	    now - mod->schedule.outgrown_ms < (int64_t)(c->conf->decide.every_s * 1000))
+		return false;
+	mod->schedule.outgrown_ms = now;
+	return mod->file.judged && !mod->file.refused && !excluded(c, &mod->row, &why) &&
+	       module_outgrown(mod, modules_decay(&c->modules)) > OUTGROWN;
+}
+
 static bool is_due(
     const struct lifting *l, struct module *mod, double samples, int64_t now, bool *judged)
 {
-	bool idle = l->idle && idlewatch_state(l->idle)->state == IDLE_YES;
 	struct err why;
 
-	if (mod->row.state != MODULE_NO_ARTIFACT || now < mod->schedule.not_before_ms ||
-	    mod->schedule.inspection == INSPECTION_ASKED)
+	if (now < mod->schedule.not_before_ms || mod->schedule.inspection == INSPECTION_ASKED)
 		return false;
+	*judged = true;
+	if (mod->row.state != MODULE_NO_ARTIFACT)
+		return is_outgrown(l, mod, samples, now);
 	switch (state_of(l->core, mod, samples, &why)) {
 	case LIFT_UNJUDGED:
 		*judged = false;
@@ -124,8 +149,7 @@ static bool is_due(
 		*judged = false;
 		return mod->file.judged && changed_since(l->core, mod, now);
 	case LIFT_WAITING:
-		*judged = true;
-		return (idle || mod->schedule.lift_asked) &&
+		return (is_idle(l) || mod->schedule.lift_asked) &&
 		       !fetching_is_before(l->core, &mod->row);
 	default:
 		mod->schedule.lift_asked = false;
@@ -201,7 +225,8 @@ static void done(const struct edit_result *r, void *arg)
 		if (r->end != EDIT_DONE) {
 			failed(l->core, mod, r);
 		} else {
-			log_info("%s: lifted in %.1f s", mod->row.path, r->ran_s);
+			log_info("%s: lifted%s in %.1f s", mod->row.path, l->again ? " again" : "",
+			    r->ran_s);
 			learning_inspect(l->learning, &mod->row);
 			/* Unless it is learned now. */
 			note(l->core, mod, "its artifact was made, and cannot be followed");
@@ -210,19 +235,35 @@ static void done(const struct edit_result *r, void *arg)
 	l->over(l->arg);
 }
 
+/* Where it is to be lifted. */
+static int put_places(struct lifting *l, struct module *mod, struct buf *out, struct err *e)
+{
+	struct modules *ms = &l->core->modules;
+	int rc = l->again ? module_lifted(ms, mod, out, e)
+			  : module_sampled(ms, mod, clock_now_ms(), out, e);
+
+	return rc == 1 ? err_set(e, "the map of its blocks is being loaded") : rc;
+}
+
 static void start(struct lifting *l, struct module *mod)
 {
-	struct edit_request q = {.job = {.kind = PRIV_LIFT,
-				     .module = mod->row.path,
-				     .id = mod->row.current,
-				     .origin = mod->row.origin},
+	struct buf places = {0};
+	struct edit_request q = {
+	    .job = {.module = mod->row.path, .id = mod->row.current, .origin = mod->row.origin},
 	    .deadline_s = l->core->conf->edit.deadline_s};
 	struct err e;
 
 	l->module = mod->row.id;
 	l->origin = mod->row.origin;
 	l->uid = mod->row.uid;
-	l->job = edit_start(l->core->loop, l->core->priv, &q, done, l, &e);
+	l->again = mod->row.state != MODULE_NO_ARTIFACT;
+	q.job.kind = l->again ? PRIV_LIFT_AGAIN : PRIV_LIFT;
+	if (!put_places(l, mod, &places, &e)) {
+		q.samples = places.p;
+		q.nsamples = places.n;
+		l->job = edit_start(l->core->loop, l->core->priv, &q, done, l, &e);
+	}
+	buf_free(&places);
 	if (!l->job) {
 		log_info("%s: not lifted yet: %s", mod->row.path, e.text);
 		core_later(l->core, &mod->schedule);

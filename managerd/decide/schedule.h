@@ -12,7 +12,8 @@ struct schedule {
 	uint64_t scored_at;    /* … and for the usage as of so many mapped samples */
 	bool made;             /* the present layout was made from the profile of then */
 	double too_much;       /* what the model promises beyond the estimate */
-	bool lift_asked; /* a person wants it lifted: now, and even where that failed before */
+	bool lift_asked;     /* a person wants it lifted: now, and even where that failed before */
+	int64_t outgrown_ms; /* when it was last looked at whether it is to be lifted again */
 	enum {
 		INSPECTION_NONE,
 		INSPECTION_ASKED,

@@ -143,48 +143,38 @@ static struct artifact *open_pair(struct elf **module, struct inspect_head *h, s
 	return NULL;
 }
 
-int inspect_pair(struct answer *a, struct err *e)
+static int read_pair(struct answer *a, bool table, bool map, struct err *e)
 {
 	struct elf *module;
 	struct artifact *art = open_pair(&module, &a->head, e);
+	bool original = build_id_equal(&a->head.id, &a->head.origin);
+	int rc = 0;
 
 	if (!art)
 		return -1;
+	if (table)
+		rc = put_functions(art, &a->table, e);
+	if (!rc && map)
+		rc =
+		    original ? put_original_map(art, &a->map, e) : put_map(art, module, &a->map, e);
 	artifact_close(art);
 	elf_file_close(module);
-	return 0;
+	return rc;
+}
+
+int inspect_pair(struct answer *a, struct err *e)
+{
+	return read_pair(a, false, false, e);
 }
 
 int inspect_artifact(struct answer *a, struct err *e)
 {
-	struct elf *module;
-	struct artifact *art = open_pair(&module, &a->head, e);
-	int rc;
-
-	if (!art)
-		return -1;
-	rc = put_functions(art, &a->table, e);
-	if (!rc && build_id_equal(&a->head.id, &a->head.origin))
-		rc = put_original_map(art, &a->map, e);
-	else if (!rc)
-		rc = put_map(art, module, &a->map, e);
-	artifact_close(art);
-	elf_file_close(module);
-	return rc;
+	return read_pair(a, true, true, e);
 }
 
 int inspect_output(struct answer *a, struct err *e)
 {
-	struct elf *module;
-	struct artifact *art = open_pair(&module, &a->head, e);
-	int rc;
-
-	if (!art)
-		return -1;
-	rc = put_map(art, module, &a->map, e);
-	artifact_close(art);
-	elf_file_close(module);
-	return rc;
+	return read_pair(a, false, true, e);
 }
 
 /* ---- tables, lists ---- */

@@ -75,7 +75,7 @@ static bool answers(const struct edit *j)
 /* It says why not in its answer. */
 static bool refuses(const struct edit *j, int status)
 {
-	return j->kind == PRIV_LIFT && status;
+	return priv_lifts(j->kind) && status;
 }
 
 /* What people call the program; of a command of the policy, else the editor. */

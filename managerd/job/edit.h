@@ -21,7 +21,7 @@
 
 struct edit_request {
 	struct priv_job job; /* its descriptors are made here, but for shapes: the caller's */
-	const void *samples; /* BUILD, SCORE, CARRY: text of the samples file; copied */
+	const void *samples; /* what priv_job.samples is to have; copied */
 	size_t nsamples;     /* bytes, at most EDIT_SAMPLES_MAX */
 	double deadline_s;   /* of running time, > 0 */
 };

@@ -145,6 +145,32 @@ int module_take_over(struct modules *ms, struct module *m, const struct build_id
 	return save_all(ms, m, PROFILE_NOW, &m->profile.now, e);
 }
 
+static void forget_table(struct modules *ms, const struct module *m, enum table_kind kind)
+{
+	struct table_name name = module_table_name(m, kind);
+
+	if (ms->tables)
+		tables_forget(ms->tables, &name);
+}
+
+int module_lifted_again(struct modules *ms, struct module *m, const struct map_table *t,
+    int64_t now_ms, double *lost, struct err *e)
+{
+	struct decay at = {now_ms, ms->conf->profile.half_life_s};
+	struct remap_result r = remap_profile(&m->profile.now, t, at);
+	char kept[NUMBER_TEXT];
+
+	log_info(
+	    "%s: lifted again: %zu functions are others now, %zu keep their profile (%s samples)",
+	    m->row.path, r.fresh, r.kept, number_text(r.samples_kept, kept));
+	*lost = r.samples_discarded;
+	forget_table(ms, m, TABLE_REPLAY);
+	forget_table(ms, m, TABLE_SHAPES);
+	m->memory.lifted++;
+	m->schedule.scored = m->schedule.made = false;
+	return save_all(ms, m, PROFILE_NOW, &m->profile.now, e);
+}
+
 int module_carry(struct modules *ms, struct module *m, const void *text, size_t n, struct err *e)
 {
 	struct decay at = modules_decay(ms);

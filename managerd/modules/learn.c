@@ -80,6 +80,18 @@ static void forget_tries(struct store_module *r)
 	module_text(&r->lift_why, NULL);
 }
 
+/* The artifact that it was learned from, perhaps elsewhere. */
+static bool same_artifact(
+    const struct modules *ms, const struct store_module *row, const struct priv_inspected *r)
+{
+	struct buf table = {0};
+	bool same = store_table(ms->store, row->id, &row->origin, &table, NULL) == 1 &&
+		    table.n == r->ntable && !memcmp(table.p, r->table, table.n);
+
+	buf_free(&table);
+	return same;
+}
+
 /* The row becomes what was found; profile, maps and store follow. */
 static int adopt(struct modules *ms, struct module *m, const struct priv_inspected *d,
     struct joined *j, int64_t now_ms, struct err *e)
@@ -88,19 +100,22 @@ static int adopt(struct modules *ms, struct module *m, const struct priv_inspect
 	bool fresh = !r->current.n || r->state == MODULE_NO_ARTIFACT;
 	bool other = !fresh && !build_id_equal(&r->current, &d->id);
 	bool rebuilt = fresh || !build_id_equal(&r->origin, &d->origin);
+	bool again = j && !rebuilt && !same_artifact(ms, r, d);
 	struct build_id from = fresh ? (struct build_id){0} : r->current, origin = r->origin;
 	size_t nfunc = j ? j->table.func.n : 0;
 	uint32_t nslot = j ? j->table.nslot : 0;
 	const struct build *b;
+	double lost = 0;
 	int known = is_known_build(ms, m, &d->id, e);
 
 	/* Its profile as it was: functions that there are no more have theirs until it is taken
 	 * over. */
-	if (known < 0 || (j && rebuilt && module_load(ms, m, e)))
+	if (known < 0 || (j && (rebuilt || again) && module_load(ms, m, e)))
 		return -1;
 	r->uid = d->uid;
 	module_text(&r->artifact, d->artifact);
-	forget_tries(r);
+	if (rebuilt || again)
+		forget_tries(r);
 	r->current = d->id;
 	r->origin = d->origin;
 	if (other && replaced(ms, m, &from, e))
@@ -114,14 +129,18 @@ static int adopt(struct modules *ms, struct module *m, const struct priv_inspect
 		return 0;
 	if (store_found(ms, m, d, now_ms, e))
 		return -1;
-	if (rebuilt) {
+	if (rebuilt && module_take_over(ms, m, &origin, &j->table, now_ms, e))
+		return -1;
+	if (again && module_lifted_again(ms, m, &j->table, now_ms, &lost, e))
+		return -1;
+	if (rebuilt || again) {
 		m->builds.table = m->builds.shapes = TABLE_UNKNOWN;
-		if (module_take_over(ms, m, &origin, &j->table, now_ms, e))
-			return -1;
 		module_unload(ms, m);
 	}
 	b = module_add_joined(ms, m, &d->id, &d->origin, j);
 	if (fresh && b && !known && module_recall(ms, m, b, now_ms, e))
+		return -1;
+	if (again && b && module_recall_lost(ms, m, b, lost, now_ms, e))
 		return -1;
 	if (fresh)
 		return event_learned(ms->store, r, now_ms, nfunc, nslot, e);
@@ -160,20 +179,6 @@ static bool is_known(const struct store_module *row, const struct priv_inspected
 	       build_id_equal(&row->current, &r->id) && build_id_equal(&row->origin, &r->origin);
 }
 
-/* The artifact that it was learned from, perhaps elsewhere. */
-static bool same_artifact(
-    const struct modules *ms, const struct store_module *row, const struct priv_inspected *r)
-{
-	struct buf table = {0};
-	bool same = !strcmp(row->artifact, r->artifact);
-
-	if (!same)
-		same = store_table(ms->store, row->id, &row->origin, &table, NULL) == 1 &&
-		       table.n == r->ntable && !memcmp(table.p, r->table, table.n);
-	buf_free(&table);
-	return same;
-}
-
 bool modules_known(const struct modules *ms, const char *path, const struct priv_inspected *r)
 {
 	const struct module *m = modules_of_path(ms, path);
@@ -208,9 +213,7 @@ static int apply(struct modules *ms, struct module *m, bool shallow, const struc
 		note_judgement(&m->file, r);
 	m->file.stamped = r->status != PRIV_GONE;
 	m->file.stamp = r->stamp;
-	if (r->status == PRIV_FOLLOWED && is_known(&m->row, r))
-		return adopt(ms, m, r, NULL, now_ms, e);
-	if (r->status == PRIV_FOLLOWED && j)
+	if (r->status == PRIV_FOLLOWED && (j || is_known(&m->row, r)))
 		return adopt(ms, m, r, j, now_ms, e);
 	if (r->status == PRIV_FOLLOWED)
 		return set_aside(ms, m, r, MODULE_NO_ARTIFACT, why, e);
@@ -255,14 +258,15 @@ static int start_afresh(struct modules *ms, struct module *m, uint32_t uid, cons
 }
 
 /* Another user's file: nothing of what was known at this path is theirs. Another artifact, where
- * one was lifted and there is a better one now: its functions are others. */
+ * one was lifted and there is a better one now: its functions are others. In the same place it has
+ * more of the same functions, as it was lifted again. */
 static bool is_other(
     struct modules *ms, const struct module *m, const struct priv_inspected *r, char *why, size_t n)
 {
 	if (m->row.uid != r->uid)
 		snprintf(why, n, "belongs to uid %u now", (unsigned)r->uid);
 	else if (r->status == PRIV_FOLLOWED && is_known(&m->row, r) &&
-		 !same_artifact(ms, &m->row, r))
+		 strcmp(m->row.artifact, r->artifact) != 0 && !same_artifact(ms, &m->row, r))
 		snprintf(why, n, "has another artifact now, %s", r->artifact);
 	else
 		return false;

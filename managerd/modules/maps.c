@@ -68,6 +68,7 @@ struct table_work {
 	struct modules *ms;
 	struct table_name name;
 	char *dir;
+	unsigned lifted;  /* m->memory.lifted when it began */
 	bool fresh;       /* a job has made it: … */
 	struct blob made; /* … these bytes, until they are in its file */
 	struct htab used; /* keys of functions with samples, of a large one the densest … */
@@ -130,6 +131,11 @@ static void table_ready(void *arg)
 	struct table_work *w = arg;
 	struct module *m = find_named(w->ms, &w->name);
 
+	if (m && m->memory.lifted != w->lifted) { /* it has other functions by now */
+		if (w->fresh)
+			tables_forget(w->dir, &w->name);
+		m = NULL;
+	}
 	if (m) {
 		if (w->rc < 0)
 			log_warn("%s: replay table: %s%s", m->row.path, w->why.text,
@@ -173,6 +179,7 @@ static void start_table(struct modules *ms, struct module *m, struct blob *made)
 	*w = (struct table_work){.ms = ms,
 	    .name = module_table_name(m, TABLE_REPLAY),
 	    .dir = xstrdup(ms->tables),
+	    .lifted = m->memory.lifted,
 	    .fresh = made != NULL};
 	if (made)
 		w->made = blob_take(made);
@@ -326,6 +333,7 @@ struct build_work {
 	uint64_t module;
 	uint32_t uid; /* its owner then */
 	struct build_id id, origin;
+	unsigned lifted; /* m->memory.lifted when it began */
 	struct buf table, map;
 	struct joined j;
 	int rc;
@@ -367,8 +375,8 @@ static void build_ready(void *arg)
 	}
 	if (m)
 		m->memory.loading = false;
-	if (m && m->row.uid != w->uid)
-		m = NULL; /* another program, whatever build it calls itself */
+	if (m && (m->row.uid != w->uid || m->memory.lifted != w->lifted))
+		m = NULL; /* another program, whatever build it calls itself, or other functions */
 	if (m && w->rc)
 		log_debug("%s: %s", m->row.path, w->why.text);
 	if (!w->rc) {
@@ -390,8 +398,12 @@ static int start_build(
 	bool pool;
 	int rc;
 
-	*w = (struct build_work){
-	    .ms = ms, .module = m->row.id, .id = row->id, .origin = row->origin, .uid = m->row.uid};
+	*w = (struct build_work){.ms = ms,
+	    .module = m->row.id,
+	    .id = row->id,
+	    .origin = row->origin,
+	    .uid = m->row.uid,
+	    .lifted = m->memory.lifted};
 	rc = store_table(ms->store, m->row.id, &row->origin, &w->table, e);
 	if (rc != 1) {
 		free(w);

@@ -1,8 +1,9 @@
 /*
  * What the files of this room share; each uses those before it: modules.c (rows
  * and memory), maps.c (maps of builds, replay tables), profile.c (profiles),
- * carry.c (… of programs that change), recall.c (… from samples by address), room.c (how many),
- * learn.c (what a file has become), find.c (which build samples name).
+ * carry.c (… of programs that change), recall.c (… from samples by address), sampled.c (what to
+ * lift for them), room.c (how many), learn.c (what a file has become), find.c (which build samples
+ * name).
  */
 #ifndef MORPH_MANAGERD_MODULE_PARTS_H
 #define MORPH_MANAGERD_MODULE_PARTS_H
@@ -46,6 +47,11 @@ struct table_name module_table_name(const struct module *m, enum table_kind kind
 int module_take_over(struct modules *ms, struct module *m, const struct build_id *origin,
     const struct map_table *t, int64_t now_ms, struct err *e);
 
+/* The profile becomes that of more functions of the same program, t, and what was made of it before
+ * is forgotten. *lost: samples of functions that are others now, which have none. */
+int module_lifted_again(struct modules *ms, struct module *m, const struct map_table *t,
+    int64_t now_ms, double *lost, struct err *e);
+
 /* ---- profile.c ---- */
 
 /* The row's sum of samples, of the profile as it is now. */
@@ -57,6 +63,10 @@ void module_sum(struct modules *ms, struct module *m);
  * of which the store has raw counts by address, count as if they had been mapped. */
 int module_recall(
     struct modules *ms, struct module *m, const struct build *b, int64_t now_ms, struct err *e);
+/* A module that was lifted again, b: its present build. Functions that have no samples get those
+ * that were there, which count as `lost` samples of now. */
+int module_recall_lost(struct modules *ms, struct module *m, const struct build *b, double lost,
+    int64_t now_ms, struct err *e);
 
 /* ---- room.c ---- */
 

@@ -44,12 +44,13 @@ struct profiles {
 };
 
 struct module_memory {
-	bool loaded;   /* its profiles are there */
-	size_t bytes;  /* of all that is loaded */
-	bool loading;  /* a build, in the pool */
-	bool large;    /* its last one took MODULE_LONG bytes */
-	uint64_t used; /* clock of the last use */
-	bool touched;  /* by batches that are not committed: it stays */
+	bool loaded;     /* its profiles are there */
+	size_t bytes;    /* of all that is loaded */
+	bool loading;    /* a build, in the pool */
+	bool large;      /* its last one took MODULE_LONG bytes */
+	uint64_t used;   /* clock of the last use */
+	unsigned lifted; /* how often its functions became others of the same program */
+	bool touched;    /* by batches that are not committed: it stays */
 };
 
 struct inspected_file { /* what the last inspection found out about the file at row.path */
@@ -192,6 +193,16 @@ int module_shapes_before(const struct modules *ms, const struct module *m);
 int module_carry(struct modules *ms, struct module *m, const void *text, size_t n, struct err *e);
 /* Removes tables of programs that are not there any more. */
 void modules_sweep_tables(struct modules *ms);
+/* Where the store has samples of a module that has no artifact: offsets in its file, a line each.
+ */
+int module_sampled(
+    struct modules *ms, const struct module *m, int64_t now_ms, struct buf *out, struct err *e);
+/* Likewise for a lifted module, which is loaded: of functions that were lifted or have samples by
+ * now. 1: its map is being loaded. */
+int module_lifted(struct modules *ms, struct module *m, struct buf *out, struct err *e);
+/* The share of a loaded module's samples that are in functions which were not lifted because they
+ * had none then; 0 = it was not lifted. */
+double module_outgrown(const struct module *m, struct decay at);
 /* Replaces one of the row's own strings. */
 void module_text(const char **field, const char *text);
 /* Frees loaded parts until the bound holds; never those of keep, nor what batches touched. */

@@ -8,14 +8,18 @@ struct recall {
 	struct modules *ms;
 	struct module *m;
 	const struct build *b;
+	struct address_range range;
 	struct decay at;
-	double weight;            /* of a sample: all weigh as much as those the row counts do */
+	bool *known;   /* by function of the profile: it has samples already; NULL = none has */
+	double weight; /* of a sample: all weigh as much as those the row counts do */
 	uint64_t mapped, outside; /* samples */
 };
 
-/* Of n samples at an offset: their block has them now, or there is none. */
-static void recall_samples(struct recall *r, uint64_t offset, uint64_t n)
+/* Of n samples at an offset: their block has them now, or there is none. weigh: only how many there
+ * are is counted. */
+static void recall_samples(struct recall *r, uint64_t offset, uint64_t n, bool weigh)
 {
+	struct profile *now = &r->m->profile.now;
 	struct origin *o = &r->m->builds.origin.v[r->b->origin];
 	const struct map_range *at = map_at(&r->b->map, offset);
 	const struct map_func *f;
@@ -27,27 +31,59 @@ static void recall_samples(struct recall *r, uint64_t offset, uint64_t n)
 		return;
 	}
 	f = map_slot(&o->table, at->slot, &block);
-	pf = origin_func(o, &r->m->profile.now, (size_t)(f - o->table.func.v));
-	if (!pf)
+	pf = origin_func(o, now, (size_t)(f - o->table.func.v));
+	if (!pf || (r->known && r->known[pf - now->func.v]))
 		return;
-	profile_add(pf, block, (double)n * r->weight, r->at);
+	if (!weigh)
+		profile_add(pf, block, (double)n * r->weight, r->at);
 	r->mapped += n;
 }
 
-/* All samples of one file of the store: counted in *sum or, without one, recalled. */
-static int read_file(struct recall *r, const struct address_range *range, uint64_t file,
-    uint64_t *sum, struct err *e)
+/* All samples of one file of the store. */
+static int read_file(struct recall *r, uint64_t file, bool weigh, struct err *e)
 {
-	struct address_reader *reader = store_addresses(r->ms->store, range, file, e);
+	struct address_reader *reader = store_addresses(r->ms->store, &r->range, file, e);
 	uint64_t address, n;
 
 	while (reader && address_reader_next(reader, &address, &n))
-		if (sum)
-			*sum += n;
-		else
-			recall_samples(r, address, n);
+		recall_samples(r, address, n, weigh);
 	address_reader_free(reader);
 	return reader ? 0 : -1;
+}
+
+/* Of one build. */
+static int read_build(struct recall *r, const struct build_id *build, bool weigh, struct err *e)
+{
+	struct arena a = {0};
+	uint64_t *id;
+	size_t i, n;
+	int rc =
+	    store_address_ids(r->ms->store, ADDRESS_FILE, build, r->m->row.path, &a, &id, &n, e);
+
+	for (i = 0; rc == 0 && i < n; i++)
+		rc = read_file(r, id[i], weigh, e);
+	arena_free(&a);
+	return rc;
+}
+
+/* The samples there are, which count as `all` samples of now. also: of this build, too, or NULL. */
+static int recall(struct recall *r, double all, const struct build_id *also, struct err *e)
+{
+	uint64_t n;
+	int rc = 0;
+	bool weigh;
+
+	for (weigh = true; rc == 0; weigh = false) {
+		r->mapped = r->outside = 0;
+		rc = read_build(r, &r->b->id, weigh, e) || (also && read_build(r, also, weigh, e))
+			 ? -1
+			 : 0;
+		n = r->mapped + (r->known ? 0 : r->outside);
+		if (!weigh)
+			break;
+		r->weight = n && all < (double)n ? all / (double)n : 1;
+	}
+	return rc;
 }
 
 /* They were outside. Those whose address the store gave up are so still, and weigh nothing. */
@@ -61,38 +97,59 @@ static void count(struct recall *r)
 	row->outside -= mapped;
 	row->outside_aged = (double)r->outside * r->weight;
 	row->outside_ms = r->at.now_ms;
-	module_sum(r->ms, r->m);
 	if (r->mapped)
 		log_info("%s: %s samples that came before its artifact count", row->path,
 		    number_text((double)r->mapped, text));
 }
 
+static struct recall begin(
+    struct modules *ms, struct module *m, const struct build *b, int64_t now_ms)
+{
+	return (struct recall){.ms = ms,
+	    .m = m,
+	    .b = b,
+	    .range = {m->row.first_ms / 1000, now_ms / 1000 + 1},
+	    .at = {now_ms, ms->conf->profile.half_life_s}};
+}
+
+static int end(struct recall *r, struct err *e)
+{
+	module_sum(r->ms, r->m);
+	module_count_bytes(r->ms, r->m);
+	return module_save(r->ms, r->m, e);
+}
+
 int module_recall(
     struct modules *ms, struct module *m, const struct build *b, int64_t now_ms, struct err *e)
 {
-	struct store_module *row = &m->row;
-	struct recall r = {.ms = ms, .m = m, .b = b, .at = {now_ms, ms->conf->profile.half_life_s}};
-	struct address_range range = {row->first_ms / 1000, now_ms / 1000 + 1};
-	double aged = row->outside_aged * decay_since(r.at, row->outside_ms);
-	struct arena a = {0};
-	uint64_t *id, sum = 0;
-	size_t i, n;
-	int rc;
+	struct recall r = begin(ms, m, b, now_ms);
+	double aged = m->row.outside_aged * decay_since(r.at, m->row.outside_ms);
 
 	if (!(aged > 0))
 		return 0;
-	rc = module_load(ms, m, e);
-	if (rc == 0)
-		rc = store_address_ids(ms->store, ADDRESS_FILE, &b->id, row->path, &a, &id, &n, e);
-	for (i = 0; rc == 0 && i < n; i++)
-		rc = read_file(&r, &range, id[i], &sum, e);
-	r.weight = sum && aged < (double)sum ? aged / (double)sum : 1;
-	for (i = 0; rc == 0 && i < n; i++)
-		rc = read_file(&r, &range, id[i], NULL, e);
-	arena_free(&a);
-	if (rc)
+	if (module_load(ms, m, e) || recall(&r, aged, NULL, e))
 		return -1;
 	count(&r);
-	module_count_bytes(ms, m);
-	return module_save(ms, m, e);
+	return end(&r, e);
+}
+
+int module_recall_lost(struct modules *ms, struct module *m, const struct build *b, double lost,
+    int64_t now_ms, struct err *e)
+{
+	struct recall r = begin(ms, m, b, now_ms);
+	bool other = !build_id_equal(&b->id, &m->row.origin);
+	size_t i;
+	int rc;
+
+	if (!(lost > 0))
+		return 0;
+	if (module_load(ms, m, e))
+		return -1;
+	r.known = xcalloc(m->profile.now.func.n, sizeof *r.known);
+	for (i = 0; i < m->profile.now.func.n; i++)
+		r.known[i] = m->profile.now.func.v[i].as_of_ms != 0;
+	/* The old code is where it was: the map is right for the original's samples, too. */
+	rc = recall(&r, lost, other ? &m->row.origin : NULL, e);
+	free(r.known);
+	return rc ? -1 : end(&r, e);
 }

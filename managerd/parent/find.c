@@ -348,10 +348,14 @@ static void artifact_known(struct parent *p, struct task *t, int status)
 	}
 	task_keep_answer(t);
 	t->legacy = t->at >= t->lifted_from;
-	if (t->kind == TASK_LIFT)
-		task_ended(p, t, false, ""); /* somebody else's program is the same build */
-	else
+	if (t->kind != TASK_LIFT) {
 		find_list(p, t);
+	} else if (t->again && t->legacy) {
+		trust_close(&t->art);
+		no_artifact(p, t);
+	} else {
+		task_ended(p, t, false, ""); /* another program of its owner is the same build */
+	}
 }
 
 static void try_places(struct parent *p, struct task *t)

@@ -67,13 +67,16 @@ static void editor_argv(
     const struct parent *p, const struct task *t, const char *cache, bool original, strings *argv)
 {
 	bool lifts = t->kind == TASK_LIFT;
+	struct stat st;
 
 	vec_push(argv, xstrdup(p->editor));
 	if (!p->user && t->mod.st.st_uid == 0 && p->conf->edit.landlock)
 		add_option(argv, "--need-sandbox", NULL);
 	if (lifts)
 		add_option(argv, "--lift", fd_path(FD_ORIGINAL));
-	else
+	if (lifts && !fstat(t->samples, &st) && st.st_size)
+		add_option(argv, "--addresses", fd_path(FD_SAMPLES));
+	if (!lifts)
 		add_option(argv, "--artifact", fd_path(FD_ARTIFACT));
 	if (t->kind != TASK_SCORE)
 		add_option(argv, "-o", folder_path(p->state, t->folder, "out"));
@@ -484,7 +487,8 @@ uint64_t task_job(struct parent *p, const struct priv_job *j, struct err *e)
 	    [PRIV_TABLE] = TASK_TABLE,
 	    [PRIV_SHAPES] = TASK_SHAPES,
 	    [PRIV_CARRY] = TASK_CARRY,
-	    [PRIV_LIFT] = TASK_LIFT};
+	    [PRIV_LIFT] = TASK_LIFT,
+	    [PRIV_LIFT_AGAIN] = TASK_LIFT};
 	struct task *t;
 
 	if (j->kind >= PRIV_COUNT)
@@ -501,6 +505,7 @@ uint64_t task_job(struct parent *p, const struct priv_job *j, struct err *e)
 	t->want_origin = t->hint[1] = j->origin;
 	t->out = j->out;
 	t->err = j->err;
+	t->again = j->kind == PRIV_LIFT_AGAIN;
 	t->samples = j->samples;
 	t->shapes = j->shapes;
 	task_find_begin(p, t);

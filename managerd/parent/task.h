@@ -72,6 +72,7 @@ struct task {
 	/* what was asked for */
 	struct build_id want, want_origin, hint[2];
 	bool shallow, judge;
+	bool again;                    /* LIFT: even where that was done */
 	bool left;                     /* SWEEP: by an earlier morphd */
 	int out, err, samples, shapes; /* descriptors, ours */
 

@@ -123,9 +123,10 @@ enum priv_job_kind {
 	PRIV_BUILD = 1,
 	PRIV_SCORE,
 	PRIV_TABLE,
-	PRIV_SHAPES, /* of the module's blocks, by which its profile can be carried over … */
-	PRIV_CARRY,  /* … from the program that was there before */
-	PRIV_LIFT,   /* an artifact made of its machine code; the next inspection finds it */
+	PRIV_SHAPES,     /* of the module's blocks, by which its profile can be carried over … */
+	PRIV_CARRY,      /* … from the program that was there before */
+	PRIV_LIFT,       /* an artifact made of its machine code; the next inspection finds it */
+	PRIV_LIFT_AGAIN, /* likewise, in place of one that was made so */
 	/* commands of the policy over a build */
 	PRIV_VERIFY,
 	PRIV_MEASURE_OLD, /* the benchmark, of the build in place */
@@ -136,9 +137,14 @@ enum priv_job_kind {
 	PRIV_JOBS
 };
 
+static inline bool priv_lifts(enum priv_job_kind kind)
+{
+	return kind == PRIV_LIFT || kind == PRIV_LIFT_AGAIN;
+}
+
 static inline bool priv_takes_samples(enum priv_job_kind kind)
 {
-	return kind == PRIV_BUILD || kind == PRIV_SCORE || kind == PRIV_CARRY;
+	return kind == PRIV_BUILD || kind == PRIV_SCORE || kind == PRIV_CARRY || priv_lifts(kind);
 }
 
 struct priv_job {
@@ -146,9 +152,10 @@ struct priv_job {
 	const char *module;         /* absolute path; commands over a build: not used */
 	uint64_t edit;              /* commands over a build: its task */
 	struct build_id id, origin; /* what the manager takes the module for */
-	int samples;                /* BUILD, SCORE, CARRY: memfd with the text; -1 */
-	int shapes;                 /* CARRY: the bytes that a SHAPES job made; -1 */
-	int out, err;               /* descriptors for its 1 and 2 */
+	int samples;  /* BUILD, SCORE, CARRY: memfd with the text; LIFT: with offsets in
+			 the file, a line each, of what is lifted, none = of all; -1 */
+	int shapes;   /* CARRY: the bytes that a SHAPES job made; -1 */
+	int out, err; /* descriptors for its 1 and 2 */
 };
 
 struct priv_ended {

@@ -39,6 +39,14 @@ bool tables_have(const char *dir, const struct table_name *name)
 	return have;
 }
 
+void tables_forget(const char *dir, const struct table_name *name)
+{
+	char *path = path_of(dir, name);
+
+	unlink(path);
+	free(path);
+}
+
 /* Which functions are kept of a table that is read, and what it is read from. */
 struct reading {
 	struct blob from;

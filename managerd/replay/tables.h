@@ -40,6 +40,7 @@ int tables_load(const char *dir, const struct table_name *name, const struct hta
 int tables_take(const char *dir, const struct table_name *name, struct blob *table, struct err *e);
 /* Shapes of another program of this module and owner: open, -1 = none. */
 int tables_open_other(const char *dir, const struct table_name *name);
+void tables_forget(const char *dir, const struct table_name *name);
 /* Removes the files that keep() does not say yes to. */
 void tables_sweep(
     const char *dir, bool (*keep)(void *arg, const struct table_name *name), void *arg);

@@ -250,7 +250,7 @@ void profile_add_call(
 	f->call.v[i] = new;
 }
 
-static double func_samples(const struct profile_func *f, struct decay at)
+double profile_func_samples(const struct profile_func *f, struct decay at)
 {
 	double sum = 0;
 	uint32_t i;
@@ -283,7 +283,7 @@ struct profile_sum profile_total(const struct profile *p, struct decay at)
 	size_t i;
 
 	for (i = 0; i < p->func.n; i++) {
-		x = func_samples(&p->func.v[i], at);
+		x = profile_func_samples(&p->func.v[i], at);
 		t.samples += x;
 		t.understood += p->func.v[i].opaque ? 0 : x;
 		t.functions += x > 0;
@@ -370,7 +370,8 @@ static size_t *sorted(const struct profile *p, struct decay at, bool per_block, 
 	*n = 0;
 	for (i = 0; i < p->func.n; i++) {
 		f = &p->func.v[i];
-		h[*n] = (struct heat){func_samples(f, at) / (per_block ? f->nblock + 1 : 1), i};
+		h[*n] =
+		    (struct heat){profile_func_samples(f, at) / (per_block ? f->nblock + 1 : 1), i};
 		*n += h[*n].samples > 0;
 	}
 	qsort(h, *n, sizeof *h, hotter);

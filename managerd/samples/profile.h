@@ -111,6 +111,8 @@ size_t profile_edges_of(const struct profile_func *f, uint32_t block, size_t *be
  * used for all of its executions; else none is. */
 #define PROFILE_RESOLVED 0.9
 
+/* Of one function as of now; changes nothing. */
+double profile_func_samples(const struct profile_func *f, struct decay at);
 struct profile_sum {
 	double samples;    /* all */
 	double understood; /* in functions that are not opaque */

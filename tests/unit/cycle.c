@@ -1444,6 +1444,51 @@ START_TEST(a_program_without_artifact_is_lifted)
 }
 END_TEST
 
+/* Functions that had no samples are lifted once they have a tenth of them, and have these then. */
+START_TEST(a_program_is_lifted_again)
+{
+	struct fake_file *file = without_artifact(1000, 0);
+	const struct profile_func *f;
+	struct hash128 key;
+	struct module *mod;
+	char *out = xasprintf("%s/places", dir), *script = xasprintf("cat <&3 >%s", out);
+	struct buf places = {0};
+	uint32_t first = 0;
+
+	conf.decide.min_samples = 30;
+	conf.decide.min_gain = 2;
+	priv->script = script;
+	fake_lifted(file, 100, 1);
+	send_batch(1000, 1);
+	acknowledged();
+	send_batch(1000, 1);
+	acknowledged();
+	mod = module_at(1000, 0);
+	ck_assert_uint_eq(mod->row.mapped, 40);
+	turn_until(lifting, 30);
+	ck_assert(m->lifting.again);
+	fake_artifact(file, 100);
+	turn_until(lifted, 30);
+	while (mod->schedule.outgrown_ms && mod->profile.now.func.v[0].nblock != 2)
+		turn();
+	ck_assert_int_eq(file_read(out, 0, &places, &e), 0);
+	ck_assert_ptr_eq(strstr(buf_cstr(&places), "0\n20\n40\n"), places.p);
+	key = hash_bytes(&first, 4);
+	f = profile_get(&mod->profile.now, &key);
+	ck_assert(f && f->nblock == 2 && f->block);
+	ck_assert_double_eq_tol(f->block[1], 40, 0.1);
+	ck_assert_uint_eq(mod->row.mapped, 40);
+	ck_assert_double_eq_tol(manager_samples(m, mod->row.id), 40, 0.1);
+	ck_assert_double_eq(module_outgrown(mod, modules_decay(&m->core.modules)), 0);
+	mod->schedule.outgrown_ms = 0;
+	some_turns();
+	ck_assert(!m->lifting.job);
+	buf_free(&places);
+	free(script);
+	free(out);
+}
+END_TEST
+
 static uint64_t waiting; /* a change */
 
 static bool is_over(void)
@@ -1614,5 +1659,5 @@ UNIT_MAIN("cycle", 300, setup, teardown, first_samples_are_not_lost,
     a_gain_by_the_command_goes_in, a_loss_by_the_command_is_not_taken,
     UNIT_CASE(120, setup_with_servers, teardown), an_artifact_is_fetched_for_roots_programs,
     UNIT_CASE(120, setup_with_legacy, teardown), a_program_without_artifact_is_lifted,
-    what_cannot_be_lifted_is_not_tried_again, what_was_to_be_lifted_may_not_be_any_more,
-    what_must_not_be_lifted_is_only_shown)
+    a_program_is_lifted_again, what_cannot_be_lifted_is_not_tried_again,
+    what_was_to_be_lifted_may_not_be_any_more, what_must_not_be_lifted_is_only_shown)

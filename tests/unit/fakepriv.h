@@ -4,6 +4,7 @@
  * a swap makes the file's build-id that of the build. Define it before what
  * would have the linker take managerd/priv.o.
  */
+#include "common/artifact/artifact.h"
 #include "common/publish.h"
 #include "managerd/samples/map.h"
 #include "managerd/parent/procs.h"
@@ -150,26 +151,34 @@ __attribute__((unused)) static struct fake_file *fake_file(
 	return f;
 }
 
-/* … with an artifact: functions of two blocks each, of 16 bytes, from offset 0. */
-__attribute__((unused)) static void fake_artifact(struct fake_file *f, uint32_t nfunc)
+/* … with an artifact: functions of two blocks each, of 16 bytes, from offset 0. The first were not
+ * lifted, since they had no samples. */
+static void fake_lifted(struct fake_file *f, uint32_t nfunc, uint32_t unsampled)
 {
 	struct blockmap map = {.id = f->inspection.id};
 	struct map_table t = {0};
-	uint32_t i;
+	uint32_t i, k, n;
+	uint64_t tu;
 
 	vec_push(&map.seg, (struct elf_segment){0, 0, nfunc * 32});
 	for (i = 0; i < nfunc; i++) {
-		map_table_add(&t, &(struct map_func){.key = hash_bytes(&i, sizeof i),
-				      .tu = 1,
+		n = i < unsampled ? 1 : 2;
+		tu = n;
+		map_table_add(&t, &(struct map_func){.key = hash_bytes(&i, n * 2),
+				      .tu = tu,
 				      .ord = i,
-				      .nblock = 2,
+				      .nblock = n,
 				      .name = "f",
-				      .tu_name = "a.c"});
-		vec_push(&map.frag,
-		    (struct bm_frag){
-			.addr = i * 32, .tu = 1, .size = 32, .func = i, .first = i * 2, .n = 2});
-		vec_push(&map.block, (struct bm_block){i * 32, 16, 0, i});
-		vec_push(&map.block, (struct bm_block){i * 32 + 16, 16, 1, i});
+				      .tu_name = "a.c",
+				      .opaque = n == 1 ? ART_UNSAMPLED : NULL});
+		vec_push(&map.frag, (struct bm_frag){.addr = i * 32,
+					.tu = tu,
+					.size = 32,
+					.func = i,
+					.first = (uint32_t)map.block.n,
+					.n = n});
+		for (k = 0; k < n; k++)
+			vec_push(&map.block, (struct bm_block){i * 32 + k * 16, 32 / n, k, i});
 	}
 	ck_assert_int_eq(map_table_end(&t, NULL), 0);
 	f->table.n = f->map.n = 0;
@@ -184,6 +193,11 @@ __attribute__((unused)) static void fake_artifact(struct fake_file *f, uint32_t 
 	f->inspection.nmap = f->map.n;
 	map_table_free(&t);
 	blockmap_free(&map);
+}
+
+__attribute__((unused)) static void fake_artifact(struct fake_file *f, uint32_t nfunc)
+{
+	fake_lifted(f, nfunc, 0);
 }
 
 /* ---- tasks ---- */

@@ -33,15 +33,16 @@ enum { OLD = 11, NEW = 22, OTHER = 33, OWNER = 1, NOBODY = 65534, SIZE = 5000 };
 
 static const char script[] =
     "#!/bin/sh\n"
-    "out= samples= original= cache= lift=\n"
+    "out= samples= original= cache= lift= at=\n"
     "while [ $# -gt 0 ]; do case $1 in --artifact) art=$2;; --lift) lift=$2;; -o) out=$2;; "
     "--samples) samples=$2;;\n"
-    "	--original) original=$2;; --cache) cache=$2;; --order) echo order $(cat $2);; esac; shift; "
+    "	--addresses) at=\" at $(cat $2)\";; --original) original=$2;; --cache) cache=$2;; --order) "
+    "echo order $(cat $2);; esac; shift; "
     "done\n"
     "if [ \"$lift\" ]; then\n"
     "	[ ! -e ${0%/*}/packed ] || { echo it is packed >&2; exit 1; }\n"
     "	[ ! -e ${0%/*}/other ] || { printf 'MORPH!other' >$out; exit; }\n"
-    "	{ printf MORPH; tail -c 1 $lift; printf \"by $(id -u) groups $(id -G)\"; } >$out; exit\n"
+    "	{ printf MORPH; tail -c 1 $lift; printf \"by $(id -u) groups $(id -G)$at\"; } >$out; exit\n"
     "fi\n"
     "what=$(tail -c +7 $art)\n"
     "echo \"uid $(id -u) groups $(id -G) samples $(cat ${samples:-/dev/null})\"\n"
@@ -129,16 +130,19 @@ static int inspect(const char *operation)
 	    .table_at = sizeof h, .table_n = 5, .map_at = sizeof h + 5, .map_n = 3};
 	bool art = !strcmp(operation, INSPECT_ARTIFACT) || !strcmp(operation, INSPECT_PAIR);
 	bool list = !strcmp(operation, INSPECT_LIST);
+	int file = strcmp(operation, INSPECT_OUTPUT) != 0 ? INSPECT_FILE : INSPECT_SECOND;
 
 	memcpy(h.magic, INSPECT_MAGIC, sizeof h.magic);
 	/* What it is given cannot be written. */
-	if (pwrite(INSPECT_FILE, "x", 1, 0) >= 0)
+	if (pwrite(file, "x", 1, 0) >= 0)
 		return 1;
 	if (!strcmp(operation, INSPECT_TABLE))
 		h.id = tiny_id(1);
 	else if (art    ? inspect_artifact(&h)
 		 : list ? inspect_list(&h)
-			: inspect_id(INSPECT_FILE, &h)) {
+			: inspect_id(
+			      !strcmp(operation, INSPECT_OUTPUT) ? INSPECT_SECOND : INSPECT_FILE,
+			      &h)) {
 		h.refused = 1;
 		snprintf(h.text, sizeof h.text, "not what it should be");
 	}
@@ -482,11 +486,12 @@ static int memory(const char *text)
 }
 
 static int output = -1; /* of the last job */
+static const char *lines = "lines";
 
 static uint64_t begin_job(
     enum priv_job_kind kind, uint64_t edit, int from, struct seen *s, struct err *e)
 {
-	bool samples = kind == PRIV_BUILD || kind == PRIV_SCORE;
+	bool samples = priv_takes_samples(kind);
 	struct priv_job j = {.kind = kind,
 	    .module = kind >= PRIV_VERIFY && kind < PRIV_COUNT ? "" : module,
 	    .edit = edit,
@@ -499,7 +504,7 @@ static uint64_t begin_job(
 	if (output >= 0)
 		close(output);
 	j.out = j.err = output = memory("");
-	j.samples = samples ? memory("lines") : -1;
+	j.samples = samples ? memory(lines) : -1;
 	task = priv_job(priv, &j, see_end, s, e);
 	if (samples)
 		close(j.samples);
@@ -885,14 +890,20 @@ static void reload(const char *text, const char *why)
 		ck_assert_str_eq(path, with.policy);
 }
 
-static void check_lift(int from, bool later, int status, const char *why)
+static void check_lift_as(
+    enum priv_job_kind kind, int from, bool later, int status, const char *why)
 {
 	struct seen s;
 
-	job(PRIV_LIFT, 0, from, &s);
+	job(kind, 0, from, &s);
 	ck_assert_msg(
 	    s.later == later && s.status == status && (*why ? strstr(s.why, why) != NULL : !*s.why),
 	    "%s, later %d, status %#x", s.why, s.later, s.status);
+}
+
+static void check_lift(int from, bool later, int status, const char *why)
+{
+	check_lift_as(PRIV_LIFT, from, later, status, why);
 }
 
 static void check_lifted(const char *owner_and_what, mode_t mode)
@@ -932,9 +943,14 @@ START_TEST(lifted)
 	ck_assert_str_eq(s.refused, "");
 	check_lift(NEW, true, 0, "it was replaced");
 	check_lift(OLD, false, 0, "");
-	check_lifted("MORPH\vby 1 groups 1", 0600);
+	check_lifted("MORPH\vby 1 groups 1 at lines", 0600);
 	check_inspection(PRIV_FOLLOWED, "");
+	lines = "others";
 	check_lift(OLD, false, 0, ""); /* and was there already */
+	check_lifted("MORPH\vby 1 groups 1 at lines", 0600);
+	check_lift_as(PRIV_LIFT_AGAIN, OLD, false, 0, "");
+	check_lifted("MORPH\vby 1 groups 1 at others", 0600);
+	check_inspection(PRIV_FOLLOWED, "");
 	if (sys) {
 		other = in_dir("other-prog");
 		put_build(other, OLD, OLD);
@@ -970,6 +986,7 @@ START_TEST(lifted_from_a_kept_original)
 	start_with(false, NULL);
 	ck_assert_int_eq(swap(build_from(OLD)).status, SWAP_OK);
 	unlink(artifact);
+	lines = ""; /* all of it */
 	check_lift(NEW, false, 0, "");
 	check_lifted("MORPH\vby 1 groups 1", 0644);
 	check_inspection(PRIV_FOLLOWED, "");
