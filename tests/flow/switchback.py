@@ -83,6 +83,10 @@ class Switchback:
             self.run(0, 0, loops)
         return int(loops * 8 * 0.025 / max(os.times().children_user - before, 0.01))
 
+    def batches(self):
+        """How many batches the monitor has made."""
+        return open(self.place / "monitor.log").read().count(": batch ")
+
     def told(self):
         """What the notify command was told, in lines of user, module, event and text."""
         lines = open(self.tell + ".told").read().splitlines()
@@ -92,11 +96,13 @@ class Switchback:
         return self.m.module(self.prog)["measured"]
 
     def compare(self, plant, crash=0, seconds=300):
-        """Runs it until there is a verdict; what was measured."""
+        """Runs it until there is a verdict; what was measured. In self.crashes, for each crash, after how many batches."""
         end = time.time() + seconds
+        self.crashes = []
         while True:
             for _ in range(10):
-                self.run(plant, crash)
+                if self.run(plant, crash) < 0:
+                    self.crashes.append(self.batches())
             t = self.measured()
             if t["ended"]:
                 return t
