@@ -2,7 +2,7 @@
  * cov >= 180
  * Block maps. Even first byte: the rest is a blob. Odd: the rest, behind a
  * length, is .llvm_bb_addr_map and .morph.fn of an ELF file made around them.
- * What is read must encode and decode to the same.
+ * What is read must encode and decode to the same, and be the same put together from its halves.
  */
 #include "common/elf/blockmap.h"
 
@@ -42,6 +42,39 @@ static void make_elf(struct buf *b, const uint8_t *map, size_t nmap, const uint8
 	memcpy(b->p, &eh, sizeof eh);
 }
 
+static void put_half(const struct blockmap *m, size_t from, size_t to, struct blockmap *half)
+{
+	struct bm_frag f;
+	size_t i, k;
+
+	blockmap_copy(m, half);
+	half->frag.n = half->block.n = 0;
+	for (i = from; i < to; i++) {
+		f = m->frag.v[i];
+		f.first = (uint32_t)half->block.n;
+		vec_push(&half->frag, f);
+		for (k = 0; k < f.n; k++)
+			vec_push(&half->block, m->block.v[m->frag.v[i].first + k]);
+	}
+}
+
+static void check_halves(const struct blockmap *m, const struct buf *encoded)
+{
+	size_t middle = m->frag.n / 2;
+	struct blockmap original, made;
+	struct buf whole = {0};
+
+	put_half(m, 0, middle, &original);
+	put_half(m, middle, m->frag.n, &made);
+	blockmap_put_original(&made, &original);
+	blockmap_encode(&made, &whole);
+	if (whole.n != encoded->n || memcmp(whole.p, encoded->p, whole.n))
+		abort();
+	blockmap_free(&original);
+	blockmap_free(&made);
+	buf_free(&whole);
+}
+
 static void check(struct blockmap *m)
 {
 	struct buf once = {0}, twice = {0};
@@ -59,6 +92,7 @@ static void check(struct blockmap *m)
 		if (m->block.v[i].size &&
 		    blockmap_find(m, m->block.v[i].addr + m->block.v[i].size - 1) != &m->block.v[i])
 			abort();
+	check_halves(m, &once);
 	blockmap_free(&back);
 	buf_free(&once);
 	buf_free(&twice);
