@@ -46,13 +46,13 @@ static bool is_unsampled(const char *opaque)
 double module_outgrown(const struct module *m, struct decay at)
 {
 	const struct profile *p = &m->profile.now;
-	double all = profile_total(p, at).samples, unsampled = 0;
+	double unsampled = 0;
 	size_t i;
 
 	for (i = 0; i < p->func.n; i++)
 		if (is_unsampled(p->func.v[i].opaque))
 			unsampled += profile_func_samples(&p->func.v[i], at);
-	return all > 0 ? unsampled / all : 0;
+	return unsampled > 0 ? unsampled / profile_total(p, at).samples : 0;
 }
 
 /* Once for each piece of a function, old bodies among them. */
