@@ -13,6 +13,7 @@
 struct made { /* a build, and what it was made from */
 	struct profile used;
 	uint64_t mapped; /* samples the module had had by then */
+	unsigned lifted; /* its memory.lifted by then */
 	uint64_t list;   /* hash of its list of functions that come first, 0 = none */
 	struct build_id id;
 	struct buf map; /* its block map */

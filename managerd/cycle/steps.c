@@ -285,6 +285,7 @@ static int start_job(struct work *w, struct module *mod, struct err *e)
 			profile_copy(&made->used, now);
 		made->list = mod->list.wanted;
 		made->mapped = mod->row.mapped;
+		made->lifted = mod->memory.lifted;
 		density = store_density(&mod->row);
 		made->swap.samples = density * profile_total(now, at).samples;
 		made->swap.change = change_id(w->now.change);
@@ -325,6 +326,16 @@ static enum progress job_failed(struct work *w, struct module *mod, const struct
 	return failed(w, mod, why);
 }
 
+/* It was lifted again meanwhile: what was made is of a profile of other functions. */
+static enum progress outdated(struct work *w, struct module *mod)
+{
+	log_info("%s: lifted again meanwhile: it is decided anew", mod->row.path);
+	mod->schedule.decided_ms = 0;
+	if (w->now.change)
+		vec_push(&w->now.change->todo, w->now.module);
+	return OVER;
+}
+
 enum progress step_ended(struct work *w, struct module *mod)
 {
 	const struct edit_result *r = w->now.ran;
@@ -333,6 +344,8 @@ enum progress step_ended(struct work *w, struct module *mod)
 		return over(w, CHANGE_FAILED, "cancelled");
 	if (!mod)
 		return no_module(w);
+	if (r && w->now.made.lifted != mod->memory.lifted)
+		return outdated(w, mod);
 	return r && r->end != EDIT_DONE ? job_failed(w, mod, r) : DONE;
 }
 

@@ -1489,6 +1489,28 @@ START_TEST(a_program_is_lifted_again)
 }
 END_TEST
 
+/* What an estimate says that began before is of other functions. */
+START_TEST(what_was_estimated_meanwhile_does_not_count)
+{
+	struct module *mod;
+
+	program(1000, 0, 3);
+	send_batch(1000, 1);
+	acknowledged();
+	mod = module_at(1000, 0);
+	while (!m->work.now.job)
+		turn();
+	ck_assert_int_eq(m->work.now.kind, PRIV_SCORE);
+	mod->memory.lifted++;
+	while (m->work.now.job)
+		turn();
+	ck_assert(!mod->schedule.scored);
+	ck_assert_int_eq(mod->row.held_until_ms, 0);
+	while (!mod->schedule.scored)
+		turn();
+}
+END_TEST
+
 static uint64_t waiting; /* a change */
 
 static bool is_over(void)
@@ -1659,5 +1681,6 @@ UNIT_MAIN("cycle", 300, setup, teardown, first_samples_are_not_lost,
     a_gain_by_the_command_goes_in, a_loss_by_the_command_is_not_taken,
     UNIT_CASE(120, setup_with_servers, teardown), an_artifact_is_fetched_for_roots_programs,
     UNIT_CASE(120, setup_with_legacy, teardown), a_program_without_artifact_is_lifted,
-    a_program_is_lifted_again, what_cannot_be_lifted_is_not_tried_again,
-    what_was_to_be_lifted_may_not_be_any_more, what_must_not_be_lifted_is_only_shown)
+    a_program_is_lifted_again, what_was_estimated_meanwhile_does_not_count,
+    what_cannot_be_lifted_is_not_tried_again, what_was_to_be_lifted_may_not_be_any_more,
+    what_must_not_be_lifted_is_only_shown)
