@@ -329,7 +329,7 @@ static enum progress job_failed(struct work *w, struct module *mod, const struct
 /* It was lifted again meanwhile: what was made is of a profile of other functions. */
 static enum progress outdated(struct work *w, struct module *mod)
 {
-	log_info("%s: lifted again meanwhile: it is decided anew", mod->row.path);
+	log_info("%s: was lifted again; the decision is made again", mod->row.path);
 	mod->schedule.decided_ms = 0;
 	if (w->now.change)
 		vec_push(&w->now.change->todo, w->now.module);
