@@ -70,31 +70,23 @@ static int read_original_map(struct artifact *art, struct blockmap *m, struct er
 	return rc;
 }
 
-static int put_original_map(struct artifact *art, struct buf *out, struct err *e)
+/* Of the original, or of a build that was made from it. */
+static int put_map(
+    struct artifact *art, struct elf *module, bool is_original, struct buf *out, struct err *e)
 {
-	struct blockmap m = {0};
-	int rc = read_original_map(art, &m, e);
+	struct blockmap original = {0}, made = {0};
+	int rc = 0;
 
+	if (is_original || artifact_lifted(art))
+		rc = read_original_map(art, &original, e);
+	if (!rc && !is_original)
+		rc = blockmap_from_elf(module, &made, e) ? err_wrap(e, "module") : 0;
+	if (!rc && !is_original && artifact_lifted(art))
+		blockmap_put_original(&made, &original);
 	if (!rc)
-		blockmap_encode(&m, out);
-	blockmap_free(&m);
-	return rc;
-}
-
-/* Of a build that was made from it. */
-static int put_map(struct artifact *art, struct elf *f, struct buf *out, struct err *e)
-{
-	struct blockmap m = {0}, original = {0};
-	int rc = blockmap_from_elf(f, &m, e);
-
-	if (rc)
-		err_wrap(e, "module");
-	else if (artifact_lifted(art) && !(rc = read_original_map(art, &original, e)))
-		blockmap_put_original(&m, &original);
-	if (!rc)
-		blockmap_encode(&m, out);
+		blockmap_encode(is_original ? &original : &made, out);
 	blockmap_free(&original);
-	blockmap_free(&m);
+	blockmap_free(&made);
 	return rc;
 }
 
@@ -147,7 +139,6 @@ static int read_pair(struct answer *a, bool table, bool map, struct err *e)
 {
 	struct elf *module;
 	struct artifact *art = open_pair(&module, &a->head, e);
-	bool original = build_id_equal(&a->head.id, &a->head.origin);
 	int rc = 0;
 
 	if (!art)
@@ -155,8 +146,7 @@ static int read_pair(struct answer *a, bool table, bool map, struct err *e)
 	if (table)
 		rc = put_functions(art, &a->table, e);
 	if (!rc && map)
-		rc =
-		    original ? put_original_map(art, &a->map, e) : put_map(art, module, &a->map, e);
+		rc = put_map(art, module, build_id_equal(&a->head.id, &a->head.origin), &a->map, e);
 	artifact_close(art);
 	elf_file_close(module);
 	return rc;

@@ -1,9 +1,9 @@
 /*
  * What the files of this room share; each uses those before it: modules.c (rows
  * and memory), maps.c (maps of builds, replay tables), profile.c (profiles),
- * carry.c (… of programs that change), recall.c (… from samples by address), sampled.c (what to
- * lift for them), room.c (how many), learn.c (what a file has become), find.c (which build samples
- * name).
+ * carry.c (… of programs that change), sampled.c (samples by address, what to lift for them),
+ * recall.c (profiles from them), room.c (how many), learn.c (what a file has become), find.c (which
+ * build samples name).
  */
 #ifndef MORPH_MANAGERD_MODULE_PARTS_H
 #define MORPH_MANAGERD_MODULE_PARTS_H
@@ -56,6 +56,14 @@ int module_lifted_again(struct modules *ms, struct module *m, const struct map_t
 
 /* The row's sum of samples, of the profile as it is now. */
 void module_sum(struct modules *ms, struct module *m);
+
+/* ---- sampled.c ---- */
+
+/* Calls each() for every address that the store has samples of, n of them, in a build of the
+ * module's, since it is known. */
+typedef void module_address_fn(void *arg, uint64_t address, uint64_t n);
+int module_addresses(struct modules *ms, const struct module *m, const struct build_id *build,
+    int64_t now_ms, module_address_fn *each, void *arg, struct err *e);
 
 /* ---- recall.c ---- */
 

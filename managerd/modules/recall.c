@@ -2,23 +2,22 @@
 #include "common/log.h"
 #include "common/number.h"
 #include "managerd/modules/module.h"
-#include "managerd/store/addresses.h"
 
 struct recall {
 	struct modules *ms;
 	struct module *m;
 	const struct build *b;
-	struct address_range range;
 	struct decay at;
-	bool *known;   /* by function of the profile: it has samples already; NULL = none has */
-	double weight; /* of a sample: all weigh as much as those the row counts do */
+	bool *known; /* by function of the profile: it has samples already; NULL = none has */
+	double
+	    weight; /* of a sample: all weigh as much as those the row counts do; 0 = to be found */
 	uint64_t mapped, outside; /* samples */
 };
 
-/* Of n samples at an offset: their block has them now, or there is none. weigh: only how many there
- * are is counted. */
-static void recall_samples(struct recall *r, uint64_t offset, uint64_t n, bool weigh)
+/* Of n samples at an offset: their block has them now, or there is none. */
+static void recall_samples(void *arg, uint64_t offset, uint64_t n)
 {
+	struct recall *r = arg;
 	struct profile *now = &r->m->profile.now;
 	struct origin *o = &r->m->builds.origin.v[r->b->origin];
 	const struct map_range *at = map_at(&r->b->map, offset);
@@ -34,56 +33,32 @@ static void recall_samples(struct recall *r, uint64_t offset, uint64_t n, bool w
 	pf = origin_func(o, now, (size_t)(f - o->table.func.v));
 	if (!pf || (r->known && r->known[pf - now->func.v]))
 		return;
-	if (!weigh)
+	if (r->weight > 0)
 		profile_add(pf, block, (double)n * r->weight, r->at);
 	r->mapped += n;
 }
 
-/* All samples of one file of the store. */
-static int read_file(struct recall *r, uint64_t file, bool weigh, struct err *e)
+/* also: another build with the same code in the same places, or NULL. */
+static int read_all(struct recall *r, const struct build_id *also, struct err *e)
 {
-	struct address_reader *reader = store_addresses(r->ms->store, &r->range, file, e);
-	uint64_t address, n;
+	int64_t now_ms = r->at.now_ms;
 
-	while (reader && address_reader_next(reader, &address, &n))
-		recall_samples(r, address, n, weigh);
-	address_reader_free(reader);
-	return reader ? 0 : -1;
+	r->mapped = r->outside = 0;
+	if (module_addresses(r->ms, r->m, &r->b->id, now_ms, recall_samples, r, e))
+		return -1;
+	return also ? module_addresses(r->ms, r->m, also, now_ms, recall_samples, r, e) : 0;
 }
 
-/* Of one build. */
-static int read_build(struct recall *r, const struct build_id *build, bool weigh, struct err *e)
-{
-	struct arena a = {0};
-	uint64_t *id;
-	size_t i, n;
-	int rc =
-	    store_address_ids(r->ms->store, ADDRESS_FILE, build, r->m->row.path, &a, &id, &n, e);
-
-	for (i = 0; rc == 0 && i < n; i++)
-		rc = read_file(r, id[i], weigh, e);
-	arena_free(&a);
-	return rc;
-}
-
-/* The samples there are, which count as `all` samples of now. also: of this build, too, or NULL. */
+/* The samples there are, which count as `all` samples of now. */
 static int recall(struct recall *r, double all, const struct build_id *also, struct err *e)
 {
 	uint64_t n;
-	int rc = 0;
-	bool weigh;
 
-	for (weigh = true; rc == 0; weigh = false) {
-		r->mapped = r->outside = 0;
-		rc = read_build(r, &r->b->id, weigh, e) || (also && read_build(r, also, weigh, e))
-			 ? -1
-			 : 0;
-		n = r->mapped + (r->known ? 0 : r->outside);
-		if (!weigh)
-			break;
-		r->weight = n && all < (double)n ? all / (double)n : 1;
-	}
-	return rc;
+	if (read_all(r, also, e))
+		return -1;
+	n = r->mapped + (r->known ? 0 : r->outside);
+	r->weight = n && all < (double)n ? all / (double)n : 1;
+	return read_all(r, also, e);
 }
 
 /* They were outside. Those whose address the store gave up are so still, and weigh nothing. */
@@ -105,11 +80,8 @@ static void count(struct recall *r)
 static struct recall begin(
     struct modules *ms, struct module *m, const struct build *b, int64_t now_ms)
 {
-	return (struct recall){.ms = ms,
-	    .m = m,
-	    .b = b,
-	    .range = {m->row.first_ms / 1000, now_ms / 1000 + 1},
-	    .at = {now_ms, ms->conf->profile.half_life_s}};
+	return (struct recall){
+	    .ms = ms, .m = m, .b = b, .at = {now_ms, ms->conf->profile.half_life_s}};
 }
 
 static int end(struct recall *r, struct err *e)

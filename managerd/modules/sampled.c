@@ -1,4 +1,4 @@
-/* Where programs without an artifact of their own spend their time: what is lifted of them. */
+/* Samples by address, and what is lifted of programs for them. */
 #include "common/artifact/artifact.h"
 #include "managerd/modules/module.h"
 #include "managerd/store/addresses.h"
@@ -7,33 +7,36 @@
 
 /* ---- addresses ---- */
 
-/* Of one file of the store. */
-static int put_addresses(struct modules *ms, const struct address_range *range, uint64_t file,
-    struct buf *out, struct err *e)
+int module_addresses(struct modules *ms, const struct module *m, const struct build_id *build,
+    int64_t now_ms, module_address_fn *each, void *arg, struct err *e)
 {
-	struct address_reader *reader = store_addresses(ms->store, range, file, e);
-	uint64_t address, n;
+	struct address_range range = {m->row.first_ms / 1000, now_ms / 1000 + 1};
+	struct address_reader *reader;
+	uint64_t *id, address, count;
+	struct arena a = {0};
+	size_t i, n;
+	int rc = store_address_ids(ms->store, ADDRESS_FILE, build, m->row.path, &a, &id, &n, e);
 
-	while (reader && address_reader_next(reader, &address, &n))
-		buf_printf(out, "%llx\n", (unsigned long long)address);
-	address_reader_free(reader);
-	return reader ? 0 : -1;
+	for (i = 0; rc == 0 && i < n; i++) {
+		reader = store_addresses(ms->store, &range, id[i], e);
+		while (reader && address_reader_next(reader, &address, &count))
+			each(arg, address, count);
+		address_reader_free(reader);
+		rc = reader ? 0 : -1;
+	}
+	arena_free(&a);
+	return rc;
+}
+
+static void put_address(void *out, uint64_t address, uint64_t n)
+{
+	buf_printf(out, "%llx\n", (unsigned long long)address);
 }
 
 int module_sampled(
     struct modules *ms, const struct module *m, int64_t now_ms, struct buf *out, struct err *e)
 {
-	struct address_range range = {m->row.first_ms / 1000, now_ms / 1000 + 1};
-	struct arena a = {0};
-	uint64_t *id;
-	size_t i, n;
-	int rc = store_address_ids(
-	    ms->store, ADDRESS_FILE, &m->row.current, m->row.path, &a, &id, &n, e);
-
-	for (i = 0; rc == 0 && i < n; i++)
-		rc = put_addresses(ms, &range, id[i], out, e);
-	arena_free(&a);
-	return rc;
+	return module_addresses(ms, m, &m->row.current, now_ms, put_address, out, e);
 }
 
 /* ---- functions ---- */
