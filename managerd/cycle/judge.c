@@ -60,8 +60,8 @@ void judge_score(struct module *mod, const struct trials *ts, const struct edita
     const struct made *from, struct decay at)
 {
 	struct store_module *row = &mod->row;
-	double model = trials_model_gain(&a->score.before, &a->score.after);
-	double gain = trials_gain(ts, row->uid, &a->score.before, &a->score.after);
+	double model = promises_model_gain(&a->score.before, &a->score.after);
+	double gain = promises_gain(&ts->promises, row, &a->score.before, &a->score.after);
 	/* A layout from samples that are in the profile still fits their accidents, too. */
 	double shared = store_laid_out(row) ? decay_since(at, row->layout_ms) : 0;
 	double shift = gain - model + shared * a->estimate.optimism;
@@ -81,7 +81,7 @@ void judge_score(struct module *mod, const struct trials *ts, const struct edita
 void judge_build(struct module *mod, const struct trials *ts, const struct made *b)
 {
 	struct decide_estimate *g = &mod->row.estimate;
-	double gain = trials_gain(ts, mod->row.uid, &b->before, &b->after), shift;
+	double gain = promises_gain(&ts->promises, &mod->row, &b->before, &b->after), shift;
 
 	if (!mod->schedule.scored)
 		*g = (struct decide_estimate){.low = NAN, .high = NAN, .samples = b->swap.samples};

@@ -100,7 +100,7 @@ static struct manager *put_together(uv_loop_t *loop, const struct manager_option
 	m->boosting = (struct boosting){.core = c};
 	m->coding = (struct coding){.core = c};
 	m->carrying = (struct carrying){.core = c, .over = over, .arg = m};
-	m->trials = (struct trials){.core = c};
+	m->trials = (struct trials){.core = c, .promises = {.core = c}};
 	m->services = (struct services){.core = c, .trials = &m->trials, .over = over, .arg = m};
 	m->batches = (struct batches){.core = c,
 	    .learning = &m->learning,

@@ -3,7 +3,6 @@
 #include "common/number.h"
 #include "managerd/store/events.h"
 
-#include <cpuid.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,8 +29,8 @@ int trials_open(struct trials *ts, struct err *e)
 	struct store_trial *row;
 	struct arena a = {0};
 	struct err why;
-	size_t i, n;
-	int rc = store_trials(ts->core->store, &a, &row, &n, e);
+	size_t i, n = 0;
+	int rc = promises_open(&ts->promises, e) || store_trials(ts->core->store, &a, &row, &n, e);
 
 	for (i = 0; rc == 0 && i < n; i++) {
 		x = xcalloc(1, sizeof *x);
@@ -59,6 +58,7 @@ void trials_free(struct trials *ts)
 	while (ts->of.n)
 		forget(ts, 0);
 	vec_free(&ts->of);
+	promises_free(&ts->promises);
 	free(ts->watched.id);
 }
 
@@ -112,78 +112,18 @@ struct module_trial *trials_open_of(const struct trials *ts, uint64_t module)
 	return x && !x->ended_ms ? x : NULL;
 }
 
-/* ---- predictions ---- */
-
-/* A number of vendor, family and model. */
-static uint64_t kind_of_cpu(void)
-{
-	unsigned leaf, name[3], sign, a, b, c;
-
-	if (!__get_cpuid(0, &leaf, &name[0], &name[1], &name[2]) ||
-	    !__get_cpuid(1, &sign, &a, &b, &c))
-		return 0;
-	return (uint64_t)(name[0] ^ name[1] ^ name[2]) << 32 | sign >> 4; /* without the stepping */
-}
-
-static struct posterior_terms terms_of(const struct editanswer_score *s)
-{
-	return (struct posterior_terms){s->cost.insns, s->cost.taken, s->cost.lines};
-}
-
-/* Nobody's programs, and what their runs say, bear on those of another but root's. */
-static bool counts_for(const struct trials *ts, const struct module_trial *x, uint32_t uid)
-{
-	const struct module *mod = modules_get(&ts->core->modules, x->module);
-
-	return mod && (!mod->row.uid || mod->row.uid == uid) && x->t.terms[TRIAL_OLD].insns > 0 &&
-	       x->t.cpu == kind_of_cpu();
-}
-
-double trials_model_gain(
-    const struct editanswer_score *before, const struct editanswer_score *after)
-{
-	struct posterior_terms from = terms_of(before), to = terms_of(after);
-
-	return posterior_gain(&FRONTCOSTS, &from, &to);
-}
-
-double trials_gain(const struct trials *ts, uint32_t uid, const struct editanswer_score *before,
-    const struct editanswer_score *after)
-{
-	/* The bounds are about three standard errors from the estimate (trial.c). */
-	const double errors = 3;
-	struct posterior_terms from = terms_of(before), to = terms_of(after);
-	VEC(struct posterior_edit) seen = {0};
-	struct trial_estimate est;
-	struct frontcosts costs;
-	const struct trial *t;
-	size_t i;
-
-	for (i = 0; i < ts->of.n; i++) {
-		t = &ts->of.v[i]->t;
-		est = trial_estimate(t);
-		if (!est.known || !counts_for(ts, ts->of.v[i], uid))
-			continue;
-		vec_push(&seen, (struct posterior_edit){t->terms[TRIAL_OLD], t->terms[TRIAL_NEW],
-				    est.gain, (est.high - est.low) / 2 / errors});
-	}
-	costs = posterior_costs(seen.v, seen.n);
-	vec_free(&seen);
-	return posterior_gain(&costs, &from, &to);
-}
+/* ---- begin and end ---- */
 
 /* What was said of it, before it is measured. */
 static void predicted(struct module_trial *x, const struct store_module *row,
     const struct editanswer_score *before, const struct editanswer_score *after)
 {
-	x->t.terms[TRIAL_OLD] = terms_of(before);
-	x->t.terms[TRIAL_NEW] = terms_of(after);
-	x->t.cpu = kind_of_cpu();
+	x->t.terms[TRIAL_OLD] = promises_terms(before);
+	x->t.terms[TRIAL_NEW] = promises_terms(after);
+	x->t.cpu = promises_cpu();
 	x->promised = row->predicted ? row->estimate.gain : NAN;
-	x->model = trials_model_gain(before, after);
+	x->model = promises_model_gain(before, after);
 }
-
-/* ---- begin and end ---- */
 
 static bool is_loss(enum trial_verdict v)
 {
@@ -331,7 +271,7 @@ static int end(struct trials *ts, struct module_trial *x, struct module *mod, st
 		if (event_measured(ts->core->store, &mod->row, x->ended_ms, x->build, text, e))
 			return -1;
 	}
-	return save(ts, x, e);
+	return promises_learn(&ts->promises, x->module, &x->t, e) || save(ts, x, e);
 }
 
 int trials_by_command(struct trials *ts, struct module *mod, const struct build_id *new,
@@ -356,7 +296,7 @@ int trials_by_command(struct trials *ts, struct module *mod, const struct build_
 	if (!is_loss(v) &&
 	    event_measured(ts->core->store, &mod->row, x->ended_ms, x->build, text, e))
 		return -1;
-	return save(ts, x, e);
+	return promises_learn(&ts->promises, x->module, &x->t, e) || save(ts, x, e);
 }
 
 int trials_placed(struct trials *ts, struct module_trial *x, struct module *mod, struct err *e)

@@ -10,8 +10,7 @@
 #ifndef MORPH_MANAGERD_TRIALS_H
 #define MORPH_MANAGERD_TRIALS_H
 
-#include "common/editanswer/editanswer.h"
-#include "managerd/cycle/core.h"
+#include "managerd/cycle/promises.h"
 #include "managerd/samples/ingest.h"
 #include "managerd/trial/outlook.h"
 #include "managerd/trial/windows.h"
@@ -32,7 +31,8 @@ struct module_trial { /* the last one of a module */
 	struct build_id build[TRIAL_ARMS];
 	int64_t began_ms, ended_ms; /* 0 = it goes on */
 	enum trial_verdict verdict; /* TRIAL_OPEN with an end: too few processes */
-	double promised, model; /* gain, by trials_gain() and by the fitted constants; NAN = none */
+	double promised,
+	    model; /* gain, by promises_gain() and by the fitted constants; NAN = none */
 	struct trial t;
 	struct trial_service service;
 	bool unsaved; /* runs, until the batch is committed */
@@ -43,6 +43,7 @@ struct trials {
 	struct core *core;
 	struct ingest *ingest; /* NULL = monitors cannot be told yet, or any more */
 	VEC(struct module_trial *) of;
+	struct promises promises;
 	struct wire_want watched; /* what monitors were told; id is owned */
 };
 
@@ -57,14 +58,6 @@ const struct module_trial *trials_of(const struct trials *ts, uint64_t module);
 struct module_trial *trials_find(const struct trials *ts, uint64_t module);
 /* The one that goes on. */
 struct module_trial *trials_open_of(const struct trials *ts, uint64_t module);
-/* The gain of one layout over another of the user's by the model, with its constants as all trials
- * of that user's programs and root's on this kind of processor that have an estimate make them out
- * (managerd/trial/posterior.h). NAN: it says nothing. */
-double trials_gain(const struct trials *ts, uint32_t uid, const struct editanswer_score *before,
-    const struct editanswer_score *after);
-/* Likewise with the constants as they were fitted, before anything was measured. */
-double trials_model_gain(
-    const struct editanswer_score *before, const struct editanswer_score *after);
 /* The module's new build has gone in, in place of `from`. asked_ms: when the swap was requested;
  * only processes that started since then count. before, after: what the editor says of either.
  * Within a transaction, as all below; the one before it is forgotten. */

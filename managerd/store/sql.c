@@ -1,5 +1,5 @@
 /*
- * Schema 11. Build-ids are blobs, ids of modules module_id() as a signed
+ * Schema 12. Build-ids are blobs, ids of modules module_id() as a signed
  * number, profile.blocks little-endian doubles, one per block; profile.edges
  * u32 block, u32 to, double each (block + 2^31: of those that came from `to`;
  * 2^32 - 1: unresolved), profile.calls u32 block, 16 bytes function key, double
@@ -11,7 +11,7 @@
  * addresses.calls as calls.h does; address_batches.data for each file of a batch its id (8 bytes),
  * uleb: samples, uleb: bytes, and so many of packed.h, address_batches.calls for each that was
  * called its id, uleb: bytes, and so many of calls.h; in 10 without what cannot be lifted, and
- * without lists.
+ * without lists, in 11 without gains of trials that are over.
  */
 #include "managerd/store/sql.h"
 #include "common/publish.h"
@@ -27,12 +27,19 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { SCHEMA = 11 };
+enum { SCHEMA = 12 };
 
 #define TRIALS \
 	"CREATE TABLE trials (module INTEGER PRIMARY KEY REFERENCES modules, old BLOB NOT NULL," \
 	" new BLOB NOT NULL, began_ms INTEGER NOT NULL, ended_ms INTEGER NOT NULL," \
 	" verdict INTEGER NOT NULL, promised REAL, model REAL, data BLOB NOT NULL);"
+
+#define GAINS \
+	"CREATE TABLE gains (id INTEGER PRIMARY KEY, module INTEGER NOT NULL REFERENCES modules," \
+	" at_ms INTEGER NOT NULL, cpu INTEGER NOT NULL, insns_before REAL NOT NULL," \
+	" taken_before REAL NOT NULL, lines_before REAL NOT NULL, insns_after REAL NOT NULL," \
+	" taken_after REAL NOT NULL, lines_after REAL NOT NULL, gain REAL NOT NULL," \
+	" sd REAL NOT NULL); CREATE INDEX gains_of ON gains (module, id);"
 
 #define ADDRESSES \
 	"CREATE TABLE address_files (id INTEGER PRIMARY KEY, kind INTEGER NOT NULL," \
@@ -92,8 +99,8 @@ static const char schema[] =
     " change INTEGER NOT NULL, text TEXT NOT NULL, samples REAL, gain REAL, seconds REAL,"
     " size_before INTEGER NOT NULL, size_after INTEGER NOT NULL);"
     "CREATE INDEX events_of ON events (module, id);"
-    "CREATE INDEX events_when ON events (kind, at_ms, module);" TRIALS ADDRESSES CALLS
-    "PRAGMA user_version = 11;";
+    "CREATE INDEX events_when ON events (kind, at_ms, module);" TRIALS ADDRESSES CALLS GAINS
+    "PRAGMA user_version = 12;";
 
 static const char schema_1_to_2[] =
     "BEGIN IMMEDIATE;"
@@ -174,10 +181,13 @@ static const char schema_10_to_11[] =
     "PRAGMA user_version = 11;"
     "COMMIT";
 
+static const char schema_11_to_12[] = "BEGIN IMMEDIATE;" GAINS "PRAGMA user_version = 12;"
+				      "COMMIT";
+
 /* By the version they begin with. */
 static const char *const upgrade[SCHEMA] = {NULL, schema_1_to_2, schema_2_to_3, schema_3_to_4,
     schema_4_to_5, schema_5_to_6, schema_6_to_7, schema_7_to_8, schema_8_to_9, schema_9_to_10,
-    schema_10_to_11};
+    schema_10_to_11, schema_11_to_12};
 
 static const char *const sql_text[NSQL] = {
 #define S(name, text) [name] = text,

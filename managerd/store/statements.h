@@ -53,6 +53,12 @@ S(DROP_PROFILE, "DELETE FROM profile WHERE module = ?")
 S(DROP_DECISIONS, "DELETE FROM decisions WHERE module = ?")
 S(DROP_RUNGS, "DELETE FROM rungs WHERE module = ?")
 S(DROP_TRIAL, "DELETE FROM trials WHERE module = ?")
+S(DROP_GAINS, "DELETE FROM gains WHERE module = ?")
+S(PUT_GAIN, "INSERT INTO gains VALUES (NULL, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")
+S(PRUNE_GAINS,
+    "DELETE FROM gains WHERE module = ?1 AND id NOT IN (SELECT id FROM gains WHERE module = ?1"
+    " ORDER BY id DESC LIMIT ?2)")
+S(GET_GAINS, "SELECT * FROM gains ORDER BY id")
 S(PUT_TRIAL, "INSERT OR REPLACE INTO trials VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)")
 S(GET_TRIALS,
     "SELECT module, old, new, began_ms, ended_ms, verdict, promised, model, data FROM trials")

@@ -133,7 +133,7 @@ int store_modules(struct store *s, uint64_t id, struct arena *a, struct store_mo
 int store_drop_module(struct store *s, uint64_t id, struct err *e)
 {
 	static const enum sql all[] = {DROP_BUILDS, DROP_TABLES, DROP_PROFILE, DROP_DECISIONS,
-	    DROP_TRIAL, DROP_RUNGS, DROP_EVENTS, DROP_MODULE};
+	    DROP_TRIAL, DROP_GAINS, DROP_RUNGS, DROP_EVENTS, DROP_MODULE};
 	size_t i;
 
 	for (i = 0; i < sizeof all / sizeof *all; i++)
@@ -182,6 +182,44 @@ int store_trials(
 int store_drop_trial(struct store *s, uint64_t module, struct err *e)
 {
 	return sql_run(s, sql_bind(s, DROP_TRIAL, e, "i", module), e);
+}
+
+/* ---- gains ---- */
+
+int store_put_gain(struct store *s, const struct store_gain *g, unsigned keep, struct err *e)
+{
+	const struct posterior_terms *from = &g->edit.before, *to = &g->edit.after;
+
+	if (sql_run(s,
+		sql_bind(s, PUT_GAIN, e, "iiidddddddd", g->edit.program, g->at_ms, g->cpu,
+		    from->insns, from->taken, from->lines, to->insns, to->taken, to->lines,
+		    g->edit.gain, g->edit.sd),
+		e))
+		return -1;
+	return sql_run(s, sql_bind(s, PRUNE_GAINS, e, "ii", g->edit.program, (int64_t)keep), e);
+}
+
+static struct posterior_terms terms_of(sqlite3_stmt *st, int col)
+{
+	return (struct posterior_terms){
+	    sql_real_of(st, col), sql_real_of(st, col + 1), sql_real_of(st, col + 2)};
+}
+
+int store_gains(struct store *s, struct arena *a, struct store_gain **out, size_t *n, struct err *e)
+{
+	sqlite3_stmt *st = sql_bind(s, GET_GAINS, e, "");
+	VEC(struct store_gain) v = {0};
+	int rc;
+
+	while ((rc = sql_run(s, st, e)) == 1)
+		vec_push(&v, (struct store_gain){.at_ms = sqlite3_column_int64(st, 2),
+				 .cpu = (uint64_t)sqlite3_column_int64(st, 3),
+				 .edit = {(uint64_t)sqlite3_column_int64(st, 1), terms_of(st, 4),
+				     terms_of(st, 7), sql_real_of(st, 10), sql_real_of(st, 11)}});
+	*n = v.n;
+	*out = arena_copy(a, v.v, v.n, sizeof **out);
+	vec_free(&v);
+	return rc;
 }
 
 /* ---- builds ---- */

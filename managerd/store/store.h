@@ -144,6 +144,18 @@ int store_trials(
     struct store *s, struct arena *a, struct store_trial **out, size_t *n, struct err *e);
 int store_drop_trial(struct store *s, uint64_t module, struct err *e);
 
+/* ---- gains: what trials that are over have measured ---- */
+struct store_gain {
+	int64_t at_ms;
+	uint64_t cpu;               /* kind of processor, as in struct trial */
+	struct posterior_edit edit; /* of the program: module */
+};
+/* Of a module the newest `keep` stay. */
+int store_put_gain(struct store *s, const struct store_gain *g, unsigned keep, struct err *e);
+/* All, oldest first. */
+int store_gains(
+    struct store *s, struct arena *a, struct store_gain **out, size_t *n, struct err *e);
+
 /* ---- builds of a module ---- */
 enum build_kind { BUILD_ORIGINAL, BUILD_LAID_OUT };
 enum build_state {

@@ -1,18 +1,18 @@
 #include "managerd/trial/posterior.h"
+#include "common/sort.h"
 
 #include <math.h>
 #include <stdbool.h>
 
-enum { N = 3, ROUNDS = 12 };
+enum { N = 3, ROUNDS = 12, FACTOR_ROUNDS = 6 };
 
 /* By the ten programs of docs/bench/predict.md: before anything is measured the costs are known to
- * within .3 of themselves, and programs lie .015 of the time about what they say. */
-static const double SPREAD = 0.3, SCATTER = 0.015;
-/* Degrees of freedom of the errors' Student's t distribution, which down-weights outliers: single
- * programs were ten times as far off. */
-static const double FREEDOM = 4;
-/* Costs stay within these factors of the fitted ones. */
-static const double LEAST = 0.1, MOST = 4;
+ * within .3 of themselves, and a program's gains lie .01 of the time about what its factor says. */
+static const double SPREAD = 0.3, SCATTER = 0.01;
+/* Scale and degrees of freedom of the factors' Student's t distribution. */
+static const double FACTOR_SPREAD = 0.7, FREEDOM = 2;
+/* Costs stay within these factors of the fitted ones; no program's own is beyond this. */
+static const double LEAST = 0.1, MOST = 4, FACTOR_MOST = 5;
 /* No layout of a program has more of anything for each instruction. */
 static const double TERM_MAX = 10;
 
@@ -59,21 +59,77 @@ static bool is_plausible(const struct posterior_terms *t)
 	return t->insns > 1 / TERM_MAX;
 }
 
-/* Adds an edit to the normal equations h · step = g, in units of the prior costs. */
-static void add(const struct posterior_edit *e, const double cost[N], const double prior[N],
-    double h[N][N], double g[N])
+/* Of the edits of one program, each by its variance: products of what the model says, of its slopes
+ * by the costs (in units of the prior ones) and of what was measured. */
+struct sums {
+	double slopes[N][N], slope_said[N], slope_gain[N], said_said, said_gain;
+};
+
+static void add(
+    const struct posterior_edit *e, const double cost[N], const double prior[N], struct sums *s)
 {
 	double all = cycles(cost, &e->before), said = 1 - cycles(cost, &e->after) / all;
-	double square = e->sd * e->sd + SCATTER * SCATTER, off = e->gain - said, slope[N];
-	double weight = (FREEDOM + 1) / (FREEDOM * square + off * off);
+	double weight = 1 / (e->sd * e->sd + SCATTER * SCATTER), slope[N];
 	int i, k;
 
 	for (k = 0; k < N; k++)
 		slope[k] = prior[k] * ((1 - said) * term(&e->before, k) - term(&e->after, k)) / all;
 	for (i = 0; i < N; i++) {
-		g[i] += weight * slope[i] * off;
+		s->slope_said[i] += weight * slope[i] * said;
+		s->slope_gain[i] += weight * slope[i] * e->gain;
 		for (k = 0; k < N; k++)
-			h[i][k] += weight * slope[i] * slope[k];
+			s->slopes[i][k] += weight * slope[i] * slope[k];
+	}
+	s->said_said += weight * said * said;
+	s->said_gain += weight * said * e->gain;
+}
+
+static bool is_same(const struct posterior_edit *a, const struct posterior_edit *b)
+{
+	return a->program == b->program;
+}
+
+/* Of the edits from e on that are of its program; returns how many these are. */
+static size_t sum_up(const struct posterior_edit *e, size_t n, const double cost[N],
+    const double prior[N], struct sums *s)
+{
+	size_t i;
+
+	*s = (struct sums){0};
+	for (i = 0; i < n && is_same(e, &e[i]); i++)
+		if (is_plausible(&e[i].before) && is_plausible(&e[i].after))
+			add(&e[i], cost, prior, s);
+	return i;
+}
+
+/* A program's factor at given costs: a t variable is a normal one of unknown variance, which is
+ * estimated in turn (Lange, Little and Taylor, JASA 84, 1989). *variance: what is left of it. */
+static double factor_of(const struct sums *s, double *variance)
+{
+	double square = FACTOR_SPREAD * FACTOR_SPREAD, prior = square, off = 0;
+	int round;
+
+	for (round = 0; round < FACTOR_ROUNDS; round++) {
+		*variance = 1 / (1 / prior + s->said_said);
+		off = *variance * (s->said_gain - s->said_said);
+		prior = (FREEDOM * square + off * off + *variance) / (FREEDOM + 1);
+	}
+	return 1 + off;
+}
+
+/* Adds a program to the normal equations h · step = g; its factor, which is not known exactly, is
+ * eliminated. */
+static void add_program(const struct sums *s, double h[N][N], double g[N])
+{
+	double variance, f = factor_of(s, &variance);
+	int i, k;
+
+	for (i = 0; i < N; i++) {
+		g[i] += f * (s->slope_gain[i] - f * s->slope_said[i]);
+		for (k = 0; k < N; k++)
+			h[i][k] +=
+			    f * f *
+			    (s->slopes[i][k] - variance * s->slope_said[i] * s->slope_said[k]);
 	}
 }
 
@@ -97,27 +153,51 @@ static void solve(double h[N][N], double g[N])
 	}
 }
 
-struct frontcosts posterior_costs(const struct posterior_edit *e, size_t n)
+static int by_program(const void *a, const void *b)
 {
-	double prior[N], cost[N], h[N][N], g[N];
-	int round, k;
-	size_t i;
+	const struct posterior_edit *x = a, *y = b;
 
+	return ORDER(x->program, y->program);
+}
+
+/* Improves the costs by one round. */
+static void improve(const struct posterior_edit *e, size_t n, const double prior[N], double cost[N])
+{
+	double h[N][N] = {0}, g[N];
+	struct sums s;
+	size_t i;
+	int k;
+
+	for (k = 0; k < N; k++) {
+		h[k][k] = 1 / (SPREAD * SPREAD);
+		g[k] = (1 - cost[k] / prior[k]) / (SPREAD * SPREAD);
+	}
+	for (i = 0; i < n;) {
+		i += sum_up(&e[i], n - i, cost, prior, &s);
+		add_program(&s, h, g);
+	}
+	solve(h, g);
+	for (k = 0; k < N; k++)
+		cost[k] = fmin(fmax(cost[k] + prior[k] * g[k], LEAST * prior[k]), MOST * prior[k]);
+}
+
+struct posterior posterior(struct posterior_edit *e, size_t n, uint64_t program)
+{
+	double prior[N], cost[N], variance, factor = 1;
+	struct sums s;
+	size_t i;
+	int round;
+
+	if (n)
+		qsort(e, n, sizeof *e, by_program);
 	values(&FRONTCOSTS, prior);
 	values(&FRONTCOSTS, cost);
-	for (round = 0; round < ROUNDS; round++) {
-		for (k = 0; k < N; k++) {
-			h[k][0] = h[k][1] = h[k][2] = 0;
-			h[k][k] = 1 / (SPREAD * SPREAD);
-			g[k] = (1 - cost[k] / prior[k]) / (SPREAD * SPREAD);
-		}
-		for (i = 0; i < n; i++)
-			if (is_plausible(&e[i].before) && is_plausible(&e[i].after))
-				add(&e[i], cost, prior, h, g);
-		solve(h, g);
-		for (k = 0; k < N; k++)
-			cost[k] = fmin(
-			    fmax(cost[k] + prior[k] * g[k], LEAST * prior[k]), MOST * prior[k]);
+	for (round = 0; round < ROUNDS; round++)
+		improve(e, n, prior, cost);
+	i = partition_point(0, n, k, e[k].program < program);
+	if (i < n && e[i].program == program) {
+		sum_up(&e[i], n - i, cost, prior, &s);
+		factor = fmin(fmax(factor_of(&s, &variance), 0), FACTOR_MOST);
 	}
-	return (struct frontcosts){cost[0], cost[1], cost[2]};
+	return (struct posterior){{cost[0], cost[1], cost[2]}, factor};
 }

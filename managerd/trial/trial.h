@@ -98,7 +98,7 @@ struct trial_class {
 struct trial { /* zero-filled, then trial_begin() */
 	enum trial_kind kind;
 	uint64_t seed, began_ns;
-	/* For posterior_costs(), set after trial_begin(): what the model counts of either build,
+	/* For posterior(), set after trial_begin(): what the model counts of either build,
 	 * and a number of the kind of processor it ran on. */
 	struct posterior_terms terms[TRIAL_ARMS];
 	uint64_t cpu;

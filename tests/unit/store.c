@@ -400,8 +400,11 @@ static void save_one_function(uint64_t id, const struct hash128 *k, struct profi
 	store_close(s);
 }
 
+/* Up to schema 11. */
+#define NO_GAINS "DROP TABLE gains;"
 /* Up to schema 10. */
-#define NO_LIFTS "ALTER TABLE modules DROP COLUMN lift_why; ALTER TABLE modules DROP COLUMN list;"
+#define NO_LIFTS \
+	NO_GAINS "ALTER TABLE modules DROP COLUMN lift_why; ALTER TABLE modules DROP COLUMN list;"
 /* Up to schema 8. */
 #define NO_ADDRESSES \
 	NO_LIFTS "DROP TABLE addresses; DROP TABLE address_files; DROP TABLE address_batches;"
@@ -592,6 +595,56 @@ START_TEST(a_store_without_lists_is_brought_up)
 	ck_assert_msg(s != NULL, "%s", e.text);
 	ck_assert_int_eq(store_modules(s, 0, &mem, &m, &n, &e), 0);
 	ck_assert(n == 1 && !m->list && m->squares > 0);
+	profile_free(&p);
+}
+END_TEST
+
+START_TEST(gains_of_a_module_are_its_last)
+{
+	struct store_gain g = {.at_ms = 5,
+			      .cpu = UINT64_MAX,
+			      .edit = {module_id("/bin/a"), {1, 2, 3}, {4, 5, 6}, 0, 0.5}},
+			  *have;
+	uint64_t b = module_id("/bin/b");
+	size_t n;
+	int i;
+
+	put("/bin/a");
+	put("/bin/b");
+	for (i = 0; i < 5; i++) {
+		g.edit.gain = i;
+		ck_assert_int_eq(store_put_gain(s, &g, 3, &e), 0);
+		g.edit.program ^= module_id("/bin/a") ^ b;
+	}
+	reopen();
+	ck_assert_int_eq(store_gains(s, &mem, &have, &n, &e), 0);
+	ck_assert_uint_eq(n, 5); /* 0, 2, 4 and 1, 3 */
+	g.edit.program = b;
+	ck_assert_int_eq(store_put_gain(s, &g, 1, &e), 0);
+	ck_assert_int_eq(store_gains(s, &mem, &have, &n, &e), 0);
+	ck_assert_uint_eq(n, 4);
+	ck_assert_mem_eq(&have[3], &g, sizeof g);
+	ck_assert_double_eq(have[0].edit.gain, 0);
+	ck_assert_int_eq(store_drop_module(s, b, &e), 0);
+	ck_assert_int_eq(store_gains(s, &mem, &have, &n, &e), 0);
+	ck_assert_uint_eq(n, 3);
+}
+END_TEST
+
+START_TEST(a_store_without_gains_is_brought_up)
+{
+	struct hash128 k = hash_bytes("f", 1);
+	struct store_gain *have;
+	struct profile p = {0};
+	size_t n;
+
+	save_one_function(module_id("/bin/a"), &k, &p);
+	sql(NO_GAINS "PRAGMA user_version = 11");
+	s = store_open(path, &e);
+	ck_assert_msg(s != NULL, "%s", e.text);
+	ck_assert_int_eq(files("morph.db.bad-"), 0);
+	ck_assert_int_eq(store_gains(s, &mem, &have, &n, &e), 0);
+	ck_assert_uint_eq(n, 0);
 	profile_free(&p);
 }
 END_TEST
@@ -880,6 +933,7 @@ UNIT_MAIN("store", 60, setup, teardown, accounting_adds_up_and_stays,
     an_earlier_store_is_brought_up, ids_are_of_a_cryptographic_hash,
     modules_of_an_earlier_store_get_their_ids, a_store_without_addresses_is_brought_up,
     a_store_without_calls_is_brought_up, a_store_without_lists_is_brought_up,
+    a_store_without_gains_is_brought_up, gains_of_a_module_are_its_last,
     damaged_outcomes_are_left_out, unchanged_decisions_are_one_row, decisions_are_bounded, events,
     events_of_an_owner_are_counted, events_are_bounded, a_checkpoint_begins_the_log_from_its_front,
     the_log_is_bounded, UNIT_LOOP(damaged_store_is_moved_aside, 2), other_version_is_moved_aside,
