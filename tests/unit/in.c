@@ -833,16 +833,15 @@ static void check_pprof(void)
 	const struct recording_location *l;
 	const struct recording_function *f;
 
-	ck_assert_uint_eq(r.sample.n, 3);
+	ck_assert_uint_eq(r.sample.n, 2);
 	ck_assert_str_eq(stack(0), "/p+420;/p+410");
-	ck_assert_str_eq(stack(2), "[pprof]+3");
+	ck_assert_str_eq(stack(1), "[pprof]+3");
 	ck_assert_uint_eq(r.sample.v[0].n, 3);
-	ck_assert_uint_eq(r.sample.v[0].period, 3);
-	ck_assert_uint_eq(r.sample.v[1].n, 3);
-	ck_assert_uint_eq(r.sample.v[1].period, 3000);
-	ck_assert_uint_eq(r.sample.v[2].n, 1);
-	ck_assert_str_eq(r.event.v[r.sample.v[1].event].name, "cpu");
-	ck_assert_str_eq(r.event.v[r.sample.v[1].event].unit, "ns");
+	ck_assert_uint_eq(r.sample.v[0].period, 3000);
+	ck_assert_uint_eq(r.sample.v[1].n, 1);
+	ck_assert_uint_eq(r.event.n, 1);
+	ck_assert_str_eq(r.event.v[r.sample.v[0].event].name, "cpu");
+	ck_assert_str_eq(r.event.v[r.sample.v[0].event].unit, "ns");
 	ck_assert_uint_eq(r.task.v[r.sample.v[0].task].pid, 77);
 	ck_assert_uint_eq(r.file.v[0].id.n, 3);
 	ck_assert_uint_eq(r.file.v[0].id.b[2], 0xab);

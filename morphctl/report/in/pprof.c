@@ -3,8 +3,8 @@
  * by id and to strings by index: the first pass keeps where they are, then they are read in the
  * order in which they need one another.
  *
- * Each type of value is an event. The samples that a value counts are those of the nearest type
- * before it whose unit is "count", or 1 where there is none.
+ * Each type of value is an event, but for one whose unit is "count" before one of another: it is
+ * the number of the other's samples, as in "samples", "cpu". Where none is told there is 1.
  */
 #include "morphctl/report/in/format.h"
 #include "morphctl/report/in/proto.h"
@@ -31,8 +31,9 @@ struct mapping {
 };
 
 struct type {
-	uint32_t event;
+	const char *name, *unit;
 	bool count;
+	uint32_t event; /* RECORDING_NONE: the number of samples of the next one */
 };
 
 /* One message of each kind, as it is written. */
@@ -142,9 +143,31 @@ static int read_type(struct profile *x, const struct message *m)
 
 	if (numbers(x, m, v) || !(name = string(x, m->p, v[1])) || !(unit = string(x, m->p, v[2])))
 		return -1;
-	vec_push(&x->type,
-	    (struct type){recording_event(x->r, name, unit_of(unit)), strcmp(unit, "count") == 0});
+	vec_push(&x->type, (struct type){name, unit, !strcmp(unit, "count"), RECORDING_NONE});
 	return 0;
+}
+
+/* As out/pprof.c names what counts an event without periods. */
+static const char *event_of(struct profile *x, const struct type *t)
+{
+	static const char end[] = "-samples";
+	size_t n = strlen(t->name), k = strlen(end);
+
+	return t->count && n > k && !strcmp(t->name + n - k, end)
+		   ? arena_strndup(&x->mem, t->name, n - k)
+		   : t->name;
+}
+
+static void name_events(struct profile *x)
+{
+	struct type *t;
+	size_t i;
+
+	for (i = 0; i < x->type.n; i++) {
+		t = &x->type.v[i];
+		if (!t->count || i + 1 == x->type.n || t[1].count)
+			t->event = recording_event(x->r, event_of(x, t), unit_of(t->unit));
+	}
 }
 
 /* Build-ids in hexadecimal; others, of Go's linker say, are no build-ids. */
@@ -362,7 +385,7 @@ static int add_values(struct profile *x, const struct message *m, struct recordi
 		s->event = x->type.v[i].event;
 		s->n = count ? count : 1;
 		s->period = x->value.v[i];
-		if (s->period)
+		if (s->period && s->event != RECORDING_NONE)
 			recording_sample(x->r, s);
 	}
 	return 0;
@@ -395,10 +418,13 @@ static int read_parts(struct profile *x)
 	    {LOCATION, read_location}, {SAMPLE, read_sample}};
 	size_t i, k;
 
-	for (i = 0; i < sizeof order / sizeof *order; i++)
+	for (i = 0; i < sizeof order / sizeof *order; i++) {
 		for (k = 0; k < x->part[order[i].kind].n; k++)
 			if (order[i].read(x, &x->part[order[i].kind].v[k]))
 				return -1;
+		if (order[i].kind == SAMPLE_TYPE)
+			name_events(x);
+	}
 	return 0;
 }
 
