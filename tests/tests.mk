@@ -44,7 +44,13 @@ TESTOBJS := $(UNIT:%=$(B)/obj/tests/unit/%.o) $(B)/obj/tests/asm/edit.o $(FUZZ:%
 .SECONDARY: $(TESTOBJS)
 -include $(TESTOBJS:.o=.d)
 
+# Other people's programs that run in a browser; without them what they read is not tried on them.
+$(B)/npm/package-lock.json: tests/npm/package-lock.json tests/npm/package.json
+	@command -v npm >/dev/null || config/install-deps config/packages.web
+	@rm -rf $(@D) && mkdir -p $(@D) && cp $^ $(@D) && cd $(@D) && $(NPM_CI) || { rm -rf $(@D); false; }
+
 check: deps-check all
+	-@$(MAKE) --no-print-directory $(B)/npm/package-lock.json
 	@MORPH_BUILD=$(B) tests/run $(T)
 
 # Real packages and their own suites: hours, and it goes on where it was stopped. P="bzip2 re2": these.
