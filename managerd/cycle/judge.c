@@ -75,6 +75,7 @@ void judge_score(struct module *mod, const struct trials *ts, const struct edita
 	mod->schedule.scored = true;
 	mod->schedule.scored_at = from->mapped;
 	mod->schedule.too_much = row->predicted ? gain - row->estimate.gain : 0;
+	mod->schedule.corrected = row->predicted ? gain - model : 0;
 	note_taken(row, &a->score.before, &a->score.after);
 }
 
@@ -143,6 +144,7 @@ void judge(struct core *c, const struct trials *ts, const struct idle *idle, str
 	    .change = 1,
 	    .rate = rate_of(r, samples, at),
 	    .estimate = mod->schedule.scored ? &r->estimate : NULL,
+	    .corrected = mod->schedule.corrected,
 	    .since_swap_s = r->layout_ms ? (double)(at.now_ms - r->layout_ms) / 1000 : -1,
 	    .edits_today = (unsigned)edits_today(c, r->uid, at.now_ms),
 	    .idle = idle->state == IDLE_YES,

@@ -184,13 +184,17 @@ static const char *outlook(
 	return out;
 }
 
+/* A share of the time by which gains that were measured correct an estimate. */
+static const double WORTH_SAYING = 0.005;
+
 /* By how much would the best layout be better, and how sure is that? Estimated when nothing
  * else stops it: without an answer the next rungs are asked. */
 static void enough_gain(const struct conf *c, const struct decide_in *in, struct rung_step *s)
 {
 	double limit = decide_limit(c, in->laid_out);
 	const struct decide_estimate *g = in->estimate;
-	char have[NUMBER_TEXT], least[NUMBER_TEXT], gain[NUMBER_RANGE], more[128], known[128];
+	char have[NUMBER_TEXT], least[NUMBER_TEXT], gain[NUMBER_RANGE], more[128], known[160],
+	    model[48] = "";
 	bool too_low;
 
 	number_text(floor(in->samples), have);
@@ -207,8 +211,11 @@ static void enough_gain(const struct conf *c, const struct decide_in *in, struct
 	}
 	if (!g || in->made)
 		return;
-	snprintf(known, sizeof known, "gain of %s expected of a %s layout, from %s samples",
-	    number_range(g->gain, g->low, g->high, gain), in->laid_out ? "new" : "first",
+	if (fabs(in->corrected) >= WORTH_SAYING)
+		snprintf(model, sizeof model, ", %.1f %% by the model alone",
+		    100 * (g->gain - in->corrected));
+	snprintf(known, sizeof known, "gain of %s expected of a %s layout%s, from %s samples",
+	    number_range(g->gain, g->low, g->high, gain), in->laid_out ? "new" : "first", model,
 	    number_text(floor(g->samples), have));
 	too_low = below(s, g->low, limit);
 	if (in->reordered)

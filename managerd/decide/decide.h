@@ -63,7 +63,8 @@ struct decide_in {
 	const char *lost;     /* or it was, and was slower in use, or crashed: so; NULL = no */
 	double change;        /* since then: profile_distance() to the profile of that layout */
 	const struct decide_estimate *estimate; /* NULL = not known of today's profile */
-	bool reordered; /* the last layout had another list of functions that come first */
+	double corrected; /* of its gain, what was added because of gains that were measured */
+	bool reordered;   /* the last layout had another list of functions that come first */
 	bool made; /* the present layout was made from a profile that is not outdated yet … */
 	double missing;       /* … until so many more samples have come */
 	double since_swap_s;  /* < 0: never swapped */

@@ -11,7 +11,8 @@ struct schedule {
 	bool scored;           /* the estimate of the gain holds for the present layout … */
 	uint64_t scored_at;    /* … and for the usage as of so many mapped samples */
 	bool made;             /* the present layout was made from the profile of then */
-	double too_much;       /* what the model promises beyond the estimate */
+	double too_much;       /* what the model promises beyond the estimate … */
+	double corrected;      /* … and what was added to that by gains that were measured */
 	bool lift_asked;     /* a person wants it lifted: now, and even where that failed before */
 	int64_t outgrown_ms; /* when it was last looked at whether it is to be lifted again */
 	enum {

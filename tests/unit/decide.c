@@ -156,6 +156,15 @@ START_TEST(low_gain)
 	check_stop(&in, RUNG_GAIN,
 	    "gain of 2.0 % (1.0 … 3.0) expected of a first layout, from 2,000 samples, policy "
 	    "requires at least 4 %: more samples of this usage would not change that");
+	in.corrected = -0.0312;
+	check_stop(&in, RUNG_GAIN,
+	    "gain of 2.0 % (1.0 … 3.0) expected of a first layout, 5.1 % by the model alone, from "
+	    "2,000 samples, policy requires at least 4 %: more samples of this usage would not "
+	    "change that");
+	in.corrected = 0.004;
+	check_stop(&in, RUNG_GAIN,
+	    "gain of 2.0 % (1.0 … 3.0) expected of a first layout, from 2,000 samples, policy "
+	    "requires at least 4 %: more samples of this usage would not change that");
 	/* The present layout has a profile, too, and the model errs in both. */
 	in.laid_out = true;
 	check_edit(&in);
