@@ -98,8 +98,13 @@ def promised(p, samples):
     return score["after"]["cost"]["cycles"] / score["before"]["cost"]["cycles"]
 
 
+def placed(p, place):
+    """Where copied() puts its program."""
+    return place / "home/" + os.path.basename(p.module)
+
+
 def copied(p, place):
-    module = place / "home/" + os.path.basename(p.module)
+    module = placed(p, place)
     for suffix in "", ".morph":
         shutil.copy(p.module + suffix, module + suffix)
         os.chown(module + suffix, UID, UID)

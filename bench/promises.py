@@ -1,11 +1,11 @@
-"""What one manager promises of layouts, and what it then measures, program after program: it learns from each
-(bench/run promises)."""
+"""What one manager promises of layouts, and what it then measures, program after program: it learns from each,
+and then once more of each (bench/run promises)."""
 import math
 import os
 import shlex
 import time
 
-from gathered import copied, train
+from gathered import copied, placed, train
 from rig import Unavailable, progress
 
 from manager import UID, Manager, Place  # of tests/flow, which rig adds
@@ -33,33 +33,56 @@ def script(place, p):
     return path
 
 
-def one(p, place, manager):
-    """What came of the program's layout: (model, promised, gain, low, high)."""
-    module = copied(p, place)
-    while ((manager.module(module) or {}).get("mapped") or 0) < ENOUGH:
+def sampled(p, place, manager, module, enough):
+    while ((manager.module(module) or {}).get("mapped") or 0) < enough:
         progress(f"{p.name}: samples")
         train(p, place, module, RATE, p.long)
+
+
+def outcome(p, manager, module, last=None):
+    """What came of the module's layout after the trial that began at `last`: (model, promised, gain, low, high)."""
     end = time.monotonic() + WAIT
     while time.monotonic() < end:
         progress(f"{p.name}: measuring")
         m = manager.module(module)
-        if m["measured"] and m["measured"]["ended"]:
-            t = m["measured"]
+        t, d = m["measured"], m["decision"]
+        if t and t["ended"] and t["began"] != last:
             return t["model"], t["promised"], t["gain"], t["low"], t["high"]
-        d = m["decision"]
-        if d and d["reason"] in ("low-gain", "held") and d["verdict"] == "wait" and "estimated from" not in d["text"]:
+        if (not last and d and d["reason"] in ("low-gain", "held") and d["verdict"] == "wait"
+                and "estimated from" not in d["text"]):
             raise Unavailable(f"{p.name}: {d['text']}")
         time.sleep(1)
     raise Unavailable(f"{p.name}: no measurement in {WAIT} s")
 
 
+def once(p, place, manager):
+    module = copied(p, place)
+    sampled(p, place, manager, module, ENOUGH)
+    return outcome(p, manager, module)
+
+
+def again(p, place, manager):
+    """Of its original, from twice the samples: as a person asks for it."""
+    module = placed(p, place)
+    sampled(p, place, manager, module, 2 * ENOUGH)
+    m = manager.module(module)
+    for verb, body in (("rollback", None), ("reoptimize", '{"force": true}')):
+        if verb == "reoptimize" or m["state"] == "laid-out":
+            status, answer = manager.change(f"/v1/modules/{m['id']}/{verb}", body)
+            if status not in (200, 202):
+                raise Unavailable(f"{p.name}: {verb}: {answer}")
+    return outcome(p, manager, module, m["measured"]["began"])
+
+
 def measure(programs, of_each):
-    """Rows of the table, and (errors of the model, errors of the promises) in the order of the programs."""
+    """Of each program's first layout and its second one: (error of the model, of the promise, cells of the table)."""
     with Place() as place:
-        entries = "".join(f'  - {{path: "{place / "home/base"}-{p.name}", measure: ["{script(place, p)}", "{{build}}"]}}\n'
+        entries = "".join(f'  - {{path: "{placed(Placed(p), place)}", measure: ["{script(place, p)}", "{{build}}"]}}\n'
                           for p in programs.values())
         with Manager(place, POLICY % (ENOUGH, entries)) as manager:
-            yield from of_each(programs, lambda name: row(programs[name], one(Placed(programs[name]), place, manager)))
+            first = dict(of_each(programs, lambda name: (name, row(programs[name], once(Placed(programs[name]), place, manager)))))
+            second = of_each(first, lambda name: row(programs[name], again(Placed(programs[name]), place, manager)))
+            return list(first.values()), list(second)
 
 
 class Placed:
@@ -85,4 +108,4 @@ def row(p, found):
 
 
 def rms(errors):
-    return math.sqrt(sum(e * e for e in errors) / len(errors)) if errors else math.nan
+    return math.sqrt(sum(e * e for e in errors) / len(errors))
