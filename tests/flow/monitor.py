@@ -491,6 +491,19 @@ def until_used(p, seconds, whose=lambda pid: pid):
         time.sleep(0.02)
 
 
+def watched(runs, run, seconds=30):
+    """Runs programs until the monitor tells of one, since it takes its time to hear what to watch, and of no
+    more; how many it told of. runs(): those that it did."""
+    end, seen = time.time() + seconds, 0
+    while not runs() and time.time() < end:
+        run()
+        time.sleep(1)
+    while seen < len(runs()):
+        seen = len(runs())
+        time.sleep(1.5)
+    return seen
+
+
 def wait_for(what, text, seconds=30):
     end = time.time() + seconds
     while not what():
