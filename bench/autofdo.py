@@ -75,20 +75,20 @@ def built(p, c, name, profile, more=""):
     with open(profile, "rb") as f:
         kept = f"{p.path(name)}-{hashlib.file_digest(f, 'sha256').hexdigest()[:16]}"
     shutil.copy(profile, kept)
-    path = p.made(name, c.how._replace(cflags=f"{c.how.cflags} {c.option}={kept}{more}", hooked=False))
-    if exact.Elf(path).data(".text") == exact.Elf(p.module).data(".text"):
-        raise Unavailable("the profile changed nothing")
-    return path
+    return p.made(name, c.how._replace(cflags=f"{c.how.cflags} {c.option}={kept}{more}", hooked=False))
 
 
 def despite_gcc(p, c, name, profile):
     """The same, and what had to be done: GCC 11 and 12 divide by zero on some profiles, and fail."""
+    remark = None
     try:
-        return built(p, c, name, profile), None
-    except Unavailable as e:
-        if "Please submit a full bug report" not in str(e):
-            raise
-    return built(p, c, name, profile, " -fno-tree-loop-vectorize"), "-fno-tree-loop-vectorize"
+        path = built(p, c, name, profile)
+    except Unavailable:  # where in make's output the compiler says so differs
+        remark = "-fno-tree-loop-vectorize"
+        path = built(p, c, name, profile, " " + remark)
+    if exact.Elf(path).data(".text") == exact.Elf(p.module).data(".text"):
+        raise Unavailable("the profile changed nothing")
+    return path, remark
 
 
 def output(p, build):
