@@ -492,8 +492,8 @@ def until_used(p, seconds, whose=lambda pid: pid):
 
 
 def watched(runs, run, seconds=30):
-    """Runs programs until the monitor tells of one, since it takes its time to hear what to watch, and of no
-    more; how many it told of. runs(): those that it did."""
+    """Runs programs until the monitor reports one, since it takes time to learn what to watch, and then no
+    more; how many it reported. runs(): these."""
     end, seen = time.time() + seconds, 0
     while not runs() and time.time() < end:
         run()

@@ -4,7 +4,7 @@
  * order in which they need one another.
  *
  * Each type of value is an event, but for one whose unit is "count" before one of another: it is
- * the number of the other's samples, as in "samples", "cpu". Where none is told there is 1.
+ * the number of the other's samples, as in "samples", "cpu". Without one a value is one sample.
  */
 #include "morphctl/report/in/format.h"
 #include "morphctl/report/in/proto.h"
