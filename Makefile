@@ -99,10 +99,11 @@ links: $(B)/bin/morph-cc $(B)/libexec/morph/ld
 # package-lock.json has it, with their licences.
 PAGE := morphctl/web/page
 WEB := $(B)/share/morph/web
+NPM_THERE := command -v npm >/dev/null || config/install-deps config/packages.web
 NPM_CI := npm ci --ignore-scripts --no-audit --no-fund --silent
 web: $(WEB)/index.html
 $(WEB)/index.html: $(wildcard $(PAGE)/*)
-	@command -v npm >/dev/null || config/install-deps config/packages.web
+	@$(NPM_THERE)
 	$(say) "  WEB     $@"
 	$(Q)rm -rf $(B)/obj/page $(WEB) && mkdir -p $(B)/obj/page $(WEB)
 	$(Q)cp $(PAGE)/package.json $(PAGE)/package-lock.json $(B)/obj/page && cd $(B)/obj/page && $(NPM_CI)

@@ -66,26 +66,25 @@ def again(p, place, manager):
     module = placed(p, place)
     sampled(p, place, manager, module, 2 * ENOUGH)
     m = manager.module(module)
-    for verb, body in (("rollback", None), ("reoptimize", '{"force": true}')):
-        if verb == "reoptimize" or m["state"] == "laid-out":
-            status, answer = manager.change(f"/v1/modules/{m['id']}/{verb}", body)
-            if status not in (200, 202):
-                raise Unavailable(f"{p.name}: {verb}: {answer}")
+    if m["state"] == "laid-out":
+        manager.change(f"/v1/modules/{m['id']}/rollback")
+    manager.change(f"/v1/modules/{m['id']}/reoptimize", '{"force": true}')
     return outcome(p, manager, module, m["measured"]["began"])
 
 
 def measure(programs, of_each):
     """Of each program's first layout and its second one: (error of the model, of the promise, cells of the table)."""
     with Place() as place:
-        entries = "".join(f'  - {{path: "{placed(Placed(p), place)}", measure: ["{script(place, p)}", "{{build}}"]}}\n'
-                          for p in programs.values())
+        named = {name: Named(p) for name, p in programs.items()}
+        entries = "".join(f'  - {{path: "{placed(p, place)}", measure: ["{script(place, p)}", "{{build}}"]}}\n'
+                          for p in named.values())
         with Manager(place, POLICY % (ENOUGH, entries)) as manager:
-            first = dict(of_each(programs, lambda name: (name, row(programs[name], once(Placed(programs[name]), place, manager)))))
-            second = of_each(first, lambda name: row(programs[name], again(Placed(programs[name]), place, manager)))
+            first = dict(of_each(named, lambda name: (name, row(named[name], once(named[name], place, manager)))))
+            second = of_each(first, lambda name: row(named[name], again(named[name], place, manager)))
             return list(first.values()), list(second)
 
 
-class Placed:
+class Named:
     """A program whose file has a name of its own."""
 
     def __init__(self, p):

@@ -46,7 +46,7 @@ TESTOBJS := $(UNIT:%=$(B)/obj/tests/unit/%.o) $(B)/obj/tests/asm/edit.o $(FUZZ:%
 
 # Other people's programs that run in a browser; without them what they read is not tried on them.
 $(B)/npm/package-lock.json: tests/npm/package-lock.json tests/npm/package.json
-	@command -v npm >/dev/null || config/install-deps config/packages.web
+	@$(NPM_THERE)
 	@rm -rf $(@D) && mkdir -p $(@D) && cp $^ $(@D) && cd $(@D) && $(NPM_CI) || { rm -rf $(@D); false; }
 
 check: deps-check all

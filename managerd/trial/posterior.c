@@ -84,11 +84,6 @@ static void add(
 	s->said_gain += weight * said * e->gain;
 }
 
-static bool is_same(const struct posterior_edit *a, const struct posterior_edit *b)
-{
-	return a->program == b->program;
-}
-
 /* Of the edits from e on that are of its program; returns how many these are. */
 static size_t sum_up(const struct posterior_edit *e, size_t n, const double cost[N],
     const double prior[N], struct sums *s)
@@ -96,7 +91,7 @@ static size_t sum_up(const struct posterior_edit *e, size_t n, const double cost
 	size_t i;
 
 	*s = (struct sums){0};
-	for (i = 0; i < n && is_same(e, &e[i]); i++)
+	for (i = 0; i < n && e[i].program == e->program; i++)
 		if (is_plausible(&e[i].before) && is_plausible(&e[i].after))
 			add(&e[i], cost, prior, s);
 	return i;
