@@ -46,7 +46,7 @@ TELL = '#!/bin/sh\nid -un >>"$0.told"; printf "%s\\n" "$@" >>"$0.told"; touch "$
 class Switchback:
     """A laid-out program under a manager that has just begun to compare."""
 
-    def __init__(self, place, runs=400, turn="500ms", flush="1"):
+    def __init__(self, place, runs=400, turn="500ms", flush="1", ms=25):
         self.place = place
         self.prog = place.build("planted", PROGRAM)
         self.first = place / "home/first"
@@ -69,19 +69,22 @@ class Switchback:
         check(s.send(batch(1, 1, [(self.original, self.prog, draw(elf, work, 10000, 1))])), "samples of the program")
         self.m.wait("laid out and swapped", lambda: self.m.events("swapped"))
         s.close()
-        self.loops = self.calibrate()
+        self.loops = self.calibrate(ms)
 
     def run(self, plant, crash, loops=None):
         return subprocess.run([self.prog, str(loops or self.loops), str(plant), str(crash), self.first],
                               stderr=subprocess.DEVNULL).returncode
 
-    def calibrate(self):
-        """How many loops take 25 ms."""
-        loops = 1 << 20
-        before = os.times().children_user
-        for _ in range(8):
-            self.run(0, 0, loops)
-        return int(loops * 8 * 0.025 / max(os.times().children_user - before, 0.01))
+    def calibrate(self, ms):
+        """How many loops take so long, without what else a process does."""
+        took = {}
+        for loops in (1 << 22, 1 << 24):
+            before = os.times().children_user
+            for _ in range(8):
+                self.run(0, 0, loops)
+            took[loops] = os.times().children_user - before
+        each = (took[1 << 24] - took[1 << 22]) / 8 / ((1 << 24) - (1 << 22))
+        return int(ms / 1000 / max(each, 1e-10))
 
     def batches(self):
         """How many batches the monitor has made."""
