@@ -54,6 +54,7 @@ check: deps-check all
 	@MORPH_BUILD=$(B) tests/run $(T)
 
 # Real packages and their own suites: hours, and it goes on where it was stopped. P="bzip2 re2": these.
+# What builds of them cost is timed apart: tests/packages/run --cost.
 check-packages: deps-check all
 	@MORPH_BUILD=$(B) tests/packages/run --record $(P); status=$$?; tests/packages/run --table; exit $$status
 
