@@ -43,7 +43,7 @@ def without_indirect(p, counted):
     section = exact.Elf(p.module).sections[".text"]
     for l in run(["objdump", "-d", "-j", ".text", "--no-show-raw-insn", p.module]).splitlines():
         at, _, insn = l.strip().partition(":")
-        if insn.split()[:1] in (["call"], ["notrack"]) and "*" in insn:
+        if "call" in insn.split()[:2] and "*" in insn:
             indirect.add(int(at, 16) - section[3] + section[4])
     with open(counted) as f:
         lines = f.read().splitlines()

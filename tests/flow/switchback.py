@@ -76,7 +76,7 @@ class Switchback:
                               stderr=subprocess.DEVNULL).returncode
 
     def calibrate(self, ms):
-        """How many loops take so long, without what else a process does."""
+        """How many loops take so many ms of CPU time, without what else a process does."""
         took = {}
         for loops in (1 << 22, 1 << 24):
             before = os.times().children_user
