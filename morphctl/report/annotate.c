@@ -13,19 +13,27 @@ static bool is_called(const struct recording_function *f, const char *name)
 	       (strncmp(f->linkage, name, n) == 0 && strcmp(f->linkage + n, ".cold") == 0);
 }
 
-/* Of the files of that name, which may be several builds, the one with most samples. */
-static uint32_t choose_file(struct job *j, const char *module)
+/* Of the files of that name, which may be several builds, the one with most samples; equal ones:
+ * the first. */
+static uint32_t choose_file(const struct job *j, const char *module)
 {
-	struct breakdown b;
-	uint32_t file = RECORDING_NONE;
+	const struct recording *r = &j->r;
+	uint64_t *n = xcalloc(r->file.n + 1, sizeof *n);
+	uint32_t best = RECORDING_NONE, file;
+	const struct recording_sample *s;
 
-	j->query.level = BREAKDOWN_MODULE;
-	j->query.module = module;
-	breakdown_make(&b, &j->r, &j->query);
-	if (b.row.n)
-		file = b.row.v[0].file;
-	breakdown_free(&b);
-	return file;
+	for (s = r->sample.v; s < r->sample.v + r->sample.n; s++) {
+		if (s->event != j->query.event || s->stack == RECORDING_NONE)
+			continue;
+		file = r->location.v[r->stack.v[s->stack].location].file;
+		n[file] += s->n;
+	}
+	for (file = 0; file < r->file.n; file++)
+		if (n[file] && breakdown_is_module(&r->file.v[file], module) &&
+		    (best == RECORDING_NONE || n[file] > n[best]))
+			best = file;
+	free(n);
+	return best;
 }
 
 static int disassemble(struct job *j, uint32_t function, struct show_part *part)

@@ -164,7 +164,54 @@ START_TEST(sums_of_samples_stay)
 }
 END_TEST
 
+START_TEST(builds_of_a_path_are_one_module)
+{
+	struct build_id id = {.n = 1, .b = {1}};
+	uint32_t next = recording_file(&r, RECORDING_ELF, "/opt/prog", &id, 0);
+
+	sample(recording_stack(&r, RECORDING_NONE, at(next, 0x5010, "main", 3)), 6);
+	sample(recording_stack(&r, RECORDING_NONE, at(next, 0x1010, "fresh", 8)), 3);
+	struct breakdown modules = of(BREAKDOWN_MODULE, NULL, NULL),
+			 functions = of(BREAKDOWN_FUNCTION, "prog", NULL),
+			 lines = of(BREAKDOWN_LINE, "prog", "main"),
+			 places = of(BREAKDOWN_ADDRESS, "prog", "main");
+
+	ck_assert_uint_eq(modules.row.n, 3);
+	ck_assert_uint_eq(modules.row.v[0].file, prog);
+	ck_assert_uint_eq(modules.row.v[0].n, 13);
+	ck_assert_uint_eq(functions.row.n, 3);
+	ck_assert_uint_eq(functions.row.v[0].n, 9);
+	ck_assert_str_eq(r.function.v[functions.row.v[1].function].name, "fresh");
+	ck_assert_uint_eq(lines.row.n, 2);
+	ck_assert_uint_eq(lines.row.v[0].n, 8);
+	ck_assert_uint_eq(places.row.n, 3);
+	ck_assert_uint_eq(places.row.v[0].file, next);
+	breakdown_free(&modules);
+	breakdown_free(&functions);
+	breakdown_free(&lines);
+	breakdown_free(&places);
+}
+END_TEST
+
+/* Of two functions of a name, as units have static ones. */
+START_TEST(functions_of_the_first_build_stay_apart)
+{
+	struct build_id id = {.n = 1, .b = {1}};
+	uint32_t next = recording_file(&r, RECORDING_ELF, "/opt/prog", &id, 0);
+
+	sample(recording_stack(&r, RECORDING_NONE, at(next, 0x5010, "main", 3)), 6);
+	sample(recording_stack(&r, RECORDING_NONE, at(prog, 0x7010, "main", 90)), 1);
+	struct breakdown functions = of(BREAKDOWN_FUNCTION, "prog", "main");
+
+	ck_assert_uint_eq(functions.row.n, 2);
+	ck_assert_uint_eq(functions.row.v[0].n, 9);
+	ck_assert_uint_eq(functions.row.v[1].n, 1);
+	breakdown_free(&functions);
+}
+END_TEST
+
 UNIT_MAIN("breakdown", 0, setup, teardown, modules_have_their_own_and_what_they_called,
     a_module_is_meant_by_its_name_or_path, lines_and_addresses_of_a_function,
     processes_have_all_their_samples, a_modules_functions_are_charged_with_others,
-    partial_chains_are_none, sums_of_samples_stay)
+    partial_chains_are_none, sums_of_samples_stay, builds_of_a_path_are_one_module,
+    functions_of_the_first_build_stay_apart)

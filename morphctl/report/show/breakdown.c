@@ -1,21 +1,20 @@
 #include "morphctl/report/show/breakdown.h"
 #include "common/sort.h"
+#include "morphctl/report/show/builds.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 /* Which row a location counts for, and when it was last counted. */
 struct assign {
-	uint32_t *row;    /* of each location, or RECORDING_NONE */
-	uint32_t *seen;   /* of each row: 1 + the sample that has counted it in total */
-	bool builds;      /* are rows of their own */
+	uint32_t *row;  /* of each location, or RECORDING_NONE */
+	uint32_t *seen; /* of each row: 1 + the sample that has counted it in total */
+	struct builds builds;
 	struct htab rows; /* struct key -> index of the row */
 };
 
-/* Builds of a module, which have one path, are one, and so are their functions of one name;
- * addresses are of each build. */
 struct key {
-	uint64_t path, pid, function, source, line, offset, file;
+	uint64_t file, pid, function, name, line, offset;
 };
 
 uint32_t breakdown_function(const struct recording *r, uint32_t location)
@@ -61,23 +60,28 @@ static bool is_wanted(const struct recording *r, const struct breakdown_query *q
 		   strcmp(r->function.v[function].linkage, q->function) == 0);
 }
 
-static struct breakdown_row row_of(
-    const struct recording *r, enum breakdown_level level, uint32_t location)
+/* Addresses are of one build. */
+static struct breakdown_row row_of(const struct builds *b, const struct recording *r,
+    enum breakdown_level level, uint32_t location)
 {
 	const struct recording_location *l = &r->location.v[location];
 	struct breakdown_row row = {
-	    .file = l->file, .function = RECORDING_NONE, .task = RECORDING_NONE};
+	    .file = b->file[l->file], .function = RECORDING_NONE, .task = RECORDING_NONE};
 	const struct recording_frame *inner = l->nframe ? &r->frame.v[l->frame] : NULL;
 
 	if (level == BREAKDOWN_MODULE)
 		return row;
-	row.function = breakdown_function(r, location);
+	if (level == BREAKDOWN_ADDRESS) {
+		row.file = l->file;
+		row.function = breakdown_function(r, location);
+		row.offset = l->offset;
+		return row;
+	}
+	row.function = builds_function(b, r, location);
 	if (level == BREAKDOWN_LINE && inner && inner->line) {
 		row.source = r->function.v[inner->function].source;
 		row.line = inner->line;
 	}
-	if (level == BREAKDOWN_ADDRESS)
-		row.offset = l->offset;
 	return row;
 }
 
@@ -86,11 +90,13 @@ static uint64_t pointer(const char *s)
 	return (uint64_t)(uintptr_t)s;
 }
 
-static uint32_t put_row(struct breakdown *t, struct assign *a, const struct recording *r,
-    const struct breakdown_row *row)
+static uint32_t put_row(struct breakdown *t, struct assign *a, const struct breakdown_row *row)
 {
-	struct key k = {
-	    row->file, row->function, (uint64_t)(uintptr_t)row->source, row->line, row->offset};
+	struct key k = {.file = row->file,
+	    .function = row->function,
+	    .name = pointer(row->source),
+	    .line = row->line,
+	    .offset = row->offset};
 	bool fresh;
 	uint64_t *at = htab_put(&a->rows, &k, sizeof k, &fresh);
 
@@ -113,8 +119,8 @@ static void assign_locations(struct breakdown *t, struct assign *a, const struct
 		a->row[i] = RECORDING_NONE;
 		if (!is_wanted(r, q, i))
 			continue;
-		row = row_of(r, q->level, i);
-		a->row[i] = put_row(t, a, r, &row);
+		row = row_of(&a->builds, r, q->level, i);
+		a->row[i] = put_row(t, a, &row);
 	}
 }
 
@@ -184,7 +190,7 @@ static void add_process(struct breakdown *t, struct assign *a, const struct reco
 {
 	bool known = s->task != RECORDING_NONE;
 	struct key k = {.pid = known ? r->task.v[s->task].pid : RECORDING_NONE,
-	    .path = known ? pointer(r->task.v[s->task].comm) : 0};
+	    .name = known ? pointer(r->task.v[s->task].comm) : 0};
 	struct breakdown_row row = {
 	    .file = RECORDING_NONE, .function = RECORDING_NONE, .task = s->task};
 	bool fresh;
@@ -209,12 +215,13 @@ static int by_self(const void *a, const void *b)
 
 void breakdown_make(struct breakdown *t, const struct recording *r, const struct breakdown_query *q)
 {
-	struct assign a = {.builds = q->level == BREAKDOWN_ADDRESS};
+	struct assign a = {0};
 	uint32_t bare = RECORDING_NONE, i;
 	const struct recording_sample *s;
 	size_t n = 0, k;
 
 	*t = (struct breakdown){0};
+	builds_join(&a.builds, r);
 	if (q->level != BREAKDOWN_PROCESS)
 		assign_locations(t, &a, r, q);
 	a.seen = xcalloc(t->row.n + 1, sizeof *a.seen);
@@ -242,6 +249,7 @@ void breakdown_make(struct breakdown *t, const struct recording *r, const struct
 	vec_sort(&t->row, by_self);
 	free(a.row);
 	free(a.seen);
+	builds_free(&a.builds);
 	htab_free(&a.rows);
 }
 

@@ -1,6 +1,7 @@
 /*
  * Samples added up by what they have in common: "where have the cycles gone" (Anderson et al.,
- * SOSP'97) by module, function, source line or instruction. Pure.
+ * SOSP'97) by module, function, source line or instruction. Builds of one path are one module
+ * (builds.h), but for addresses. Pure.
  */
 #ifndef MORPH_REPORT_BREAKDOWN_H
 #define MORPH_REPORT_BREAKDOWN_H

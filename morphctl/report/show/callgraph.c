@@ -37,6 +37,12 @@ void callgraph_arc(struct callgraph *g, uint32_t caller, uint32_t callee, double
 	arc->time += time;
 }
 
+static uint32_t node_at(struct callgraph *g, const struct recording *r, uint32_t location)
+{
+	return callgraph_node(g, g->builds.file[r->location.v[location].file],
+	    builds_function(&g->builds, r, location));
+}
+
 /* ---- of call chains ---- */
 
 struct chains {
@@ -92,8 +98,9 @@ void callgraph_of_chains(struct callgraph *g, const struct recording *r, uint32_
 	struct chains c = {.node = xcalloc(r->location.n + 1, sizeof *c.node)};
 	uint32_t i;
 
+	builds_join(&g->builds, r);
 	for (i = 0; i < r->location.n; i++)
-		c.node[i] = callgraph_node(g, r->location.v[i].file, breakdown_function(r, i));
+		c.node[i] = node_at(g, r, i);
 	for (i = 0; i < r->sample.n; i++)
 		if (r->sample.v[i].event == event && r->sample.v[i].stack != RECORDING_NONE)
 			add_chain(g, &c, r, i);
@@ -110,11 +117,6 @@ static bool is_start(const struct recording *r, uint32_t location, uint32_t func
 	uint64_t start = r->function.v[function].start;
 
 	return start == UINT64_MAX || r->location.v[location].offset == start;
-}
-
-static uint32_t node_at(struct callgraph *g, const struct recording *r, uint32_t location)
-{
-	return callgraph_node(g, r->location.v[location].file, breakdown_function(r, location));
 }
 
 static void add_branches(struct callgraph *g, const struct recording *r)
@@ -139,6 +141,7 @@ void callgraph_of_calls(struct callgraph *g, const struct recording *r, uint32_t
 	const struct recording_sample *s;
 	uint32_t at;
 
+	builds_join(&g->builds, r);
 	for (s = r->sample.v; s < r->sample.v + r->sample.n; s++) {
 		if (s->event != event || s->stack == RECORDING_NONE)
 			continue;
@@ -152,7 +155,7 @@ void callgraph_of_calls(struct callgraph *g, const struct recording *r, uint32_t
 /* ---- of nearest callers ---- */
 
 /* Of each file, whether some code of it is a caller. */
-static bool *find_calling(const struct recording *r)
+static bool *find_calling(const struct builds *b, const struct recording *r)
 {
 	bool *calls = xcalloc(r->file.n + 1, sizeof *calls);
 	uint32_t up;
@@ -161,19 +164,21 @@ static bool *find_calling(const struct recording *r)
 	for (i = 0; i < r->stack.n; i++) {
 		up = r->stack.v[i].caller;
 		if (up != RECORDING_NONE)
-			calls[r->location.v[r->stack.v[up].location].file] = true;
+			calls[b->file[r->location.v[r->stack.v[up].location].file]] = true;
 	}
 	return calls;
 }
 
 void callgraph_of_callers(struct callgraph *g, const struct recording *r, uint32_t event)
 {
-	bool *calls = find_calling(r);
 	const struct recording_sample *s;
 	const struct recording_waiting *w;
 	uint32_t at, up, to;
+	bool *calls;
 	size_t i;
 
+	builds_join(&g->builds, r);
+	calls = find_calling(&g->builds, r);
 	for (s = r->sample.v; s < r->sample.v + r->sample.n; s++) {
 		if (s->event != event || s->stack == RECORDING_NONE)
 			continue;
@@ -185,7 +190,7 @@ void callgraph_of_callers(struct callgraph *g, const struct recording *r, uint32
 			up = node_at(g, r, r->stack.v[up].location);
 		if (up != RECORDING_NONE && up != to)
 			callgraph_arc(g, up, to, (double)s->period, 0);
-		else if (!calls[r->location.v[at].file])
+		else if (!calls[g->node.v[to].file])
 			g->node.v[to].apart += (double)s->period;
 	}
 	free(calls);
@@ -422,4 +427,5 @@ void callgraph_free(struct callgraph *g)
 	vec_free(&g->node);
 	vec_free(&g->arc);
 	htab_free(&g->index);
+	builds_free(&g->builds);
 }

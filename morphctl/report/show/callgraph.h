@@ -14,6 +14,7 @@
 #define MORPH_REPORT_CALLGRAPH_H
 
 #include "morphctl/report/recording/recording.h"
+#include "morphctl/report/show/builds.h"
 
 struct callgraph_node {
 	uint32_t file, function; /* of the recording; function may be RECORDING_NONE */
@@ -33,6 +34,7 @@ struct callgraph {
 	node; /* with most in total first, once callgraph_end() was called */
 	VEC(struct callgraph_arc) arc; /* by caller, then callee, each once */
 	double sum;                    /* of all self */
+	struct builds builds;          /* of the recording that it is made from */
 	struct htab index;             /* callgraph.c's */
 };
 
@@ -41,7 +43,7 @@ uint32_t callgraph_node(struct callgraph *g, uint32_t file, uint32_t function);
 /* Adds calls and time to an arc. */
 void callgraph_arc(
     struct callgraph *g, uint32_t caller, uint32_t callee, double calls, double time);
-/* From the call chains of an event's samples. */
+/* Each of these once, with an empty graph. From the call chains of an event's samples. */
 void callgraph_of_chains(struct callgraph *g, const struct recording *r, uint32_t event);
 /* From an event's samples and the branches that are calls: those from another function to the
  * begin of one. Divides time by them, too. */

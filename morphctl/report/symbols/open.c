@@ -1,9 +1,11 @@
 #include "morphctl/report/symbols/open.h"
 #include "common/le.h"
 #include "common/log.h"
+#include "common/places.h"
 #include "common/publish.h"
 #include "morphctl/report/confined/confined.h"
 
+#include <dirent.h>
 #include <elf.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -13,28 +15,64 @@
 #include <unistd.h>
 
 enum { NOTES_MAX = 1 << 20 };
+/* Of the machine's manager. */
+#define MACHINE_STATE "/var/lib/morph"
 
 const char *open_debug_folder(const struct symbols_options *o)
 {
 	return o->debug ? o->debug : "/usr/lib/debug";
 }
 
-/* Where the file is gone its debug file may have names. */
-static int open_elf(const struct recording_file *f, const struct symbols_options *o)
+static int open_debug(const char *hex, const struct symbols_options *o)
 {
-	int fd = f->path[0] == '/' ? confined_open(f->path, 0) : -1;
-	char hex[BUILD_ID_HEX], *path;
+	char *path = xasprintf("%s/.build-id/%.2s/%s.debug", open_debug_folder(o), hex, hex + 2);
+	int fd = confined_open(path, 0);
 
-	if (fd >= 0 || f->id.n < 2)
-		return fd;
-	build_id_hex(&f->id, hex);
-	path = xasprintf("%s/.build-id/%.2s/%s.debug", open_debug_folder(o), hex, hex + 2);
-	fd = confined_open(path, 0);
 	if (fd < 0) {
 		path[strlen(path) - strlen(".debug")] = '\0';
 		fd = confined_open(path, 0);
 	}
 	free(path);
+	return fd;
+}
+
+/* A build that another took the place of: STATE/builds/KEY/BUILD-ID
+ * (managerd/parent/swap/builds.h). Whose program it is may search there, and root. */
+static int open_kept(const char *state, const char *hex)
+{
+	char *folder = xasprintf("%s/builds", state), *path;
+	DIR *d = opendir(folder);
+	struct dirent *de;
+	int fd = -1;
+
+	while (fd < 0 && d && (de = readdir(d))) {
+		path = xasprintf("%s/%s/%s", folder, de->d_name, hex);
+		fd = de->d_name[0] == '.' ? -1 : confined_open(path, O_NOFOLLOW);
+		free(path);
+	}
+	if (d)
+		closedir(d);
+	free(folder);
+	return fd;
+}
+
+/* What is at the path may be another build by now; where it is gone its debug file may have names.
+ */
+static int open_elf(const struct recording_file *f, const struct symbols_options *o)
+{
+	char hex[BUILD_ID_HEX], *own = places_state();
+	int fd = -1;
+
+	build_id_hex(&f->id, hex);
+	if (f->id.n > 1 && own)
+		fd = open_kept(own, hex);
+	if (f->id.n > 1 && fd < 0)
+		fd = open_kept(MACHINE_STATE, hex);
+	if (fd < 0 && f->path[0] == '/')
+		fd = confined_open(f->path, 0);
+	if (fd < 0 && f->id.n > 1)
+		fd = open_debug(hex, o);
+	free(own);
 	return fd;
 }
 
