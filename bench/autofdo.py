@@ -37,26 +37,15 @@ def gcc_of_perf(p, name, data):
     return create_gcov(p, name, f"--profile={data}", "--use_lbr=false")
 
 
-def without_indirect(p, counted):
-    """The same without targets of indirect calls, on which GCC 11 crashes (profile_estimate)."""
-    indirect = set()
-    section = exact.Elf(p.module).sections[".text"]
-    for l in run(["objdump", "-d", "-j", ".text", "--no-show-raw-insn", p.module]).splitlines():
-        at, _, insn = l.strip().partition(":")
-        if "call" in insn.split()[:2] and "*" in insn:
-            indirect.add(int(at, 16) - section[3] + section[4])
-    with open(counted) as f:
-        lines = f.read().splitlines()
-    n = next((i for i, l in enumerate(lines) if "->" in l), len(lines))
-    kept = [l for l in lines[n:] if int(l.partition("->")[0], 16) not in indirect]
-    out = counted + ".direct"
-    with open(out, "w") as f:
-        f.write("\n".join(lines[:n - 1] + [str(len(kept))] + kept) + "\n")
+def exported(p, counted, form):
+    out = f"{counted}.{form}"
+    measured([p.tool("morphctl"), "export", "--input", counted, "--from", "autofdo", "--program", p.module,
+              "--output", out, form])
     return out
 
 
 def gcc_of_text(p, name, counted):
-    return create_gcov(p, name, f"--profile={without_indirect(p, counted)}", "--profiler=text")
+    return create_gcov(p, name, f"--profile={exported(p, counted, 'autofdo-direct')}", "--profiler=text")
 
 
 def clang_of_perf(p, name, data):
@@ -64,10 +53,7 @@ def clang_of_perf(p, name, data):
 
 
 def clang_of_text(p, name, counted):
-    out = p.path(name + ".prof")
-    measured([p.tool("morphctl"), "export", "--input", counted, "--from", "autofdo", "--program", p.module,
-              "--output", out, "llvm"])
-    return out
+    return exported(p, counted, "llvm")
 
 
 Compiler = collections.namedtuple("Compiler", "name how option of_perf of_text profile_use")

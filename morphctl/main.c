@@ -100,7 +100,8 @@ static const struct command commands[] = {
 	"profiler's, so that each known format becomes any other. With MODULE what ran in it, or\n"
 	"was called from there or called it. With --blocks, of a module with an artifact, how "
 	"often\n"
-	"its code ran, as inferred of its profile: autofdo, fdata, llvm or preaggregated.\n",
+	"its code ran, as inferred of its profile: autofdo, autofdo-direct, fdata, llvm or\n"
+	"preaggregated.\n",
 	REPORTED | OPT_OUTPUT | OPT_BLOCKS, 1, 2, cmd_export},
     {"optimize", "PROGRAM -o COPY [-- ARG…]", "a faster copy of any program, for yourself",
 	"Lifts PROGRAM, if it has no artifact, watches one run of it with these ARGs, lays out a "

@@ -163,7 +163,8 @@ int cmd_top(const struct invocation *in)
 /* Formats that executions become; all others are of samples. */
 static bool has_branches(const char *format)
 {
-	static const char *const formats[] = {"autofdo", "fdata", "llvm", "preaggregated"};
+	static const char *const formats[] = {
+	    "autofdo", "autofdo-direct", "fdata", "llvm", "preaggregated"};
 	size_t i;
 
 	for (i = 0; i < sizeof formats / sizeof *formats; i++)
@@ -181,8 +182,8 @@ static int choose_blocks(struct call *c, const struct invocation *in, const char
 	if (in->given & ~(unsigned)(OPT_BLOCKS | OPT_OUTPUT) || in->narg != 2 ||
 	    !has_branches(in->arg[0]))
 		return complain(EXIT_USAGE,
-		    "export: --blocks is of a module's profile, as autofdo, fdata, llvm or "
-		    "preaggregated");
+		    "export: --blocks is of a module's profile, as autofdo, autofdo-direct, fdata, "
+		    "llvm or preaggregated");
 	code = blocks_branches(in, in->arg[1], &module, path);
 	add(c, "--from=autofdo");
 	add(c, arena_printf(in->mem, "--module=%s", module));

@@ -5,6 +5,7 @@
 #include "tests/unit/tinyelf.h"
 #include "tests/unit/unit.h"
 
+#include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <zlib.h>
@@ -89,7 +90,7 @@ START_TEST(formats_have_names)
 
 	for (i = 0; out_format_name(i, &summary); i++)
 		ck_assert_uint_gt(strlen(summary), 0);
-	ck_assert_uint_eq(i, 11);
+	ck_assert_uint_eq(i, 12);
 	ck_assert(out_needs_symbols("pprof") && !out_needs_symbols("fdata"));
 	ck_assert_ptr_null(written("elf"));
 	ck_assert_str_eq(e.text, "elf: no such format");
@@ -246,6 +247,30 @@ START_TEST(autofdo_has_offsets)
 	ck_assert_str_eq(written("autofdo"), "1\n1a-1f:6\n1\n1f:4\n1\n1f->1a:5\n");
 	ck_assert_ptr_null(written("preaggregated"));
 	ck_assert_ptr_nonnull(strstr(e.text, "/gone: "));
+}
+END_TEST
+
+START_TEST(autofdo_without_indirect_calls)
+{
+	static const uint8_t code[] = {0x41, 0xff, 0xd4, /* call *%r12 */
+	    0x3e, 0xff, 0x50, 0x08,                      /* notrack call *8(%rax) */
+	    0xe8, 0xff, 0xd0, 0, 0,                      /* call */
+	    0xff, 0xe0};                                 /* jmp *%rax */
+	uint32_t file = recording_file(&r, RECORDING_ELF, module, NULL, 0);
+	uint32_t to = recording_location(&r, file, 0x10);
+	int fd = open(module, O_WRONLY);
+	unsigned i;
+
+	ck_assert_int_eq(pwrite(fd, code, sizeof code, 0x2000), sizeof code);
+	close(fd);
+	for (i = 0; i < 4; i++)
+		recording_branch(&r,
+		    recording_location(&r, file, 0x2000 + (uint32_t[]){0, 3, 7, 12}[i]), to, 5, 0);
+	ck_assert_str_eq(written("autofdo-direct"), "0\n0\n2\n2007->10:5\n200c->10:5\n");
+	ck_assert_ptr_nonnull(strstr(written("autofdo"), "0\n0\n4\n2000->10:5\n"));
+	unlink(module);
+	ck_assert_ptr_null(written("autofdo-direct"));
+	ck_assert_ptr_nonnull(strstr(e.text, module));
 }
 END_TEST
 
@@ -491,8 +516,8 @@ END_TEST
 
 UNIT_MAIN("out", 20, setup, teardown, what_is_not_text_becomes_a_question_mark, formats_have_names,
     an_empty_recording, stacks_are_folded, names_stay_within_json, pprof_is_compressed,
-    addresses_are_the_elf_files, autofdo_has_offsets, names_have_no_addresses,
-    the_build_is_the_recorded_one, perf2bolt_takes_no_plain_samples,
+    addresses_are_the_elf_files, autofdo_has_offsets, autofdo_without_indirect_calls,
+    names_have_no_addresses, the_build_is_the_recorded_one, perf2bolt_takes_no_plain_samples,
     code_ran_as_often_as_the_ranges_over_it, each_byte_of_what_ran_has_a_location,
     not_more_locations_than_fit, lines_have_the_counts_of_ranges, a_function_of_two_files_is_one,
     lines_have_the_samples_on_them, functions_are_ordered_by_heat)

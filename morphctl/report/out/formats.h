@@ -11,7 +11,7 @@ typedef int out_writer(
     const struct recording *r, const struct out_options *o, struct buf *out, struct err *e);
 
 out_writer write_pprof, write_folded, write_speedscope, write_firefox;
-out_writer write_preaggregated, write_fdata, write_autofdo, write_llvm;
+out_writer write_preaggregated, write_fdata, write_autofdo, write_autofdo_direct, write_llvm;
 out_writer write_symbol_order, write_section_order, write_blocks;
 
 /* What out_prepare() does for a format. */

@@ -16,6 +16,8 @@ static const struct format {
     {"preaggregated", "branches and fall-throughs for perf2bolt -pa", false, write_preaggregated},
     {"fdata", "branches or samples for llvm-bolt -data", false, write_fdata},
     {"autofdo", "for create_gcov and create_llvm_prof --profiler=text", false, write_autofdo},
+    {"autofdo-direct", "the same for GCC, without targets of indirect calls", false,
+	write_autofdo_direct},
     {"llvm", "clang's sample profile, as text", true, write_llvm, prepare_llvm},
     {"symbol-order", "functions for lld --symbol-ordering-file", true, write_symbol_order},
     {"section-order", "sections for gold --section-ordering-file", true, write_section_order},

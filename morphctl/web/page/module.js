@@ -124,7 +124,9 @@ function decision(x) {
 					el(
 						'small',
 						null,
-						` ${time(d.since)} … ${time(d.at)}, ${number(d.times)} times`,
+						d.times > 1
+							? ` ${time(d.since)} … ${time(d.at)}, ${number(d.times)} times`
+							: ` ${time(d.at)}`,
 					),
 				)
 			: el('p', null, 'None was taken yet.'),
