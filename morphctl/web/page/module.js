@@ -65,8 +65,8 @@ function numbers(m) {
 		[
 			'Predicted',
 			m.predicted
-				? `${interval(m.predicted)}, taken branches ${number(m.predicted.taken_before)} → ` +
-					number(m.predicted.taken_after)
+				? `${interval(m.predicted)}, taken branches ` +
+					percent(m.predicted.taken_after / m.predicted.taken_before - 1, 0)
 				: '–',
 		],
 	];
