@@ -55,6 +55,7 @@ enum http_verdict api_get_files(struct call *c)
 /* ---- by address ---- */
 
 struct usage { /* an answer that is being read */
+	struct manager *manager;
 	struct store *store;
 	struct address_range range;
 	struct arena mem;
@@ -62,6 +63,7 @@ struct usage { /* an answer that is being read */
 	size_t n, next;
 	struct address_reader *reader; /* of the file before the next one, or NULL */
 	bool addresses;                /* of that file are still to be read */
+	uint64_t named;                /* its code is named up to this offset */
 	int64_t uid;                   /* who reads it; -1 = root */
 	struct htab visible;           /* id of a file that called -> 2 it may be seen, 1 not */
 };
@@ -95,12 +97,58 @@ static void print_file(const struct address_file *f, struct buf *out)
 	print_name(f->path, out);
 }
 
-static bool print_address(struct usage *u, struct buf *out)
+/* Of the file at hand. */
+struct names {
+	const struct map
+	    *map; /* NULL = its functions have no names here, or they are another user's */
+	const struct map_table *table;
+};
+
+static struct names names_of(const struct usage *u)
+{
+	const struct address_file *f = &u->file[u->next - 1];
+	struct names n = {0};
+
+	if (f->module && (u->uid < 0 || u->uid == f->owner))
+		manager_map(u->manager, f->module, &f->build, &n.map, &n.table);
+	return n;
+}
+
+/* Two neighbours are of one function, without a gap. */
+static bool are_one(const struct names *n, const struct map_range *a, const struct map_range *b)
+{
+	uint32_t block;
+
+	return a->end == b->start &&
+	       map_slot(n->table, a->slot, &block) == map_slot(n->table, b->slot, &block);
+}
+
+/* The piece of a function, without a gap, that has the address. */
+static void print_piece(struct usage *u, const struct names *n, uint64_t address, struct buf *out)
+{
+	const struct map_range *first = map_at(n->map, address), *last = first;
+	const struct map_range *end = n->map->range.v + n->map->range.n;
+	uint32_t block;
+
+	if (!first)
+		return;
+	while (last + 1 < end && are_one(n, last, last + 1))
+		last++;
+	while (first > n->map->range.v && are_one(n, first - 1, first))
+		first--;
+	buf_printf(out, "= %#" PRIx32 " %" PRIu32 " ", first->start, last->end - first->start);
+	print_name(map_slot(n->table, first->slot, &block)->name, out);
+	u->named = last->end;
+}
+
+static bool print_address(struct usage *u, const struct names *n, struct buf *out)
 {
 	uint64_t address, count;
 
 	if (!address_reader_next(u->reader, &address, &count))
 		return false;
+	if (n->map && address >= u->named)
+		print_piece(u, n, address, out);
 	buf_printf(out, "%#" PRIx64 " %" PRIu64 "\n", address, count);
 	return true;
 }
@@ -141,10 +189,11 @@ static bool print_caller(struct usage *u, struct buf *out)
 /* Some lines of the file at hand; it is closed after the last one. */
 static void print_addresses(struct usage *u, struct buf *out)
 {
+	struct names n = u->addresses ? names_of(u) : (struct names){0};
 	unsigned i;
 
 	for (i = 0; i < LINES_AT_ONCE; i++) {
-		u->addresses = u->addresses && print_address(u, out);
+		u->addresses = u->addresses && print_address(u, &n, out);
 		if (!u->addresses && !print_caller(u, out)) {
 			address_reader_free(u->reader);
 			u->reader = NULL;
@@ -166,6 +215,7 @@ static int begin_file(struct usage *u, struct buf *out)
 	if (rc != 1)
 		return rc < 0 ? -1 : 0;
 	u->addresses = f->kind != ADDRESS_KERNEL || u->uid < 0;
+	u->named = 0;
 	u->reader = store_addresses(u->store, &u->range, f->id, &e);
 	return u->reader ? 0 : -1;
 }
@@ -220,6 +270,7 @@ enum http_verdict api_get_addresses(struct call *c)
 	if (range_of(c, &r) < 0 || file_of(c, &f.id) < 0)
 		return HTTP_REPLY;
 	u = xcalloc(1, sizeof *u);
+	u->manager = c->api->m;
 	u->store = manager_store(c->api->m);
 	u->range = r;
 	u->uid = api_list_uid(c);

@@ -120,6 +120,10 @@ struct manager_order {
 };
 /* The list of a module; false: there is none. Strings live until the loop goes on. */
 bool manager_order(struct manager *m, uint64_t module, struct manager_order *out);
+/* Where the blocks of a module's build lie, and the functions they are of; false: that is not
+ * known, or not in memory yet. Valid until the loop goes on. */
+bool manager_map(struct manager *m, uint64_t module, const struct build_id *build,
+    const struct map **map, const struct map_table **table);
 /* A part of the code map of one of a module's builds. */
 struct code_order {
 	uint64_t module;

@@ -345,6 +345,27 @@ int manager_profile(struct manager *m, uint64_t module, struct profile *out, str
 	return 0;
 }
 
+bool manager_map(struct manager *m, uint64_t module, const struct build_id *build,
+    const struct map **map, const struct map_table **table)
+{
+	struct modules *ms = &m->core.modules;
+	struct module *mod = modules_get(ms, module);
+	struct build *b = NULL;
+	enum found found = FOUND_OUTSIDE;
+	struct err e;
+
+	if (mod)
+		found = modules_find(ms, mod->row.path, build, clock_now_ms(), &mod, &b, NULL, &e);
+	if (found == FOUND_ERROR)
+		log_warn("%s", e.text);
+	if (found != FOUND_MAPPED)
+		return false;
+	modules_trim(ms, mod);
+	*map = &b->map;
+	*table = &mod->builds.origin.v[b->origin].table;
+	return true;
+}
+
 int manager_code(
     struct manager *m, const struct code_order *o, const struct code_view **view, struct err *e)
 {

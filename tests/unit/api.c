@@ -954,7 +954,9 @@ START_TEST(addresses_are_shown_to_their_user)
 	char *answer = addresses_as(peer, "");
 
 	ck_assert_ptr_nonnull(strstr(answer, " file 01020304 05060708 "));
-	ck_assert_ptr_nonnull(strstr(answer, " 7 28000000 /home/ann/bin/lua\n0x10 3\n0x20 4\n"));
+	ck_assert_ptr_nonnull(strstr(answer,
+	    " 7 28000000 /home/ann/bin/lua\n= 0x8 20 luaV_execute\n0x10 3\n= 0x1c 20 "
+	    "ev?il\n0x20 4\n"));
 	/* Who called: not another user's, nor where in the kernel. */
 	ck_assert_ptr_nonnull(strstr(answer, "0x20 4\n< "));
 	ck_assert_ptr_nonnull(strstr(answer, " 0x15 0x20 2\n^ "));
@@ -989,6 +991,36 @@ START_TEST(addresses_of_one_file)
 	free(answer);
 	free(query);
 	json_decref(list);
+}
+END_TEST
+
+/* A process of the peer's ran another user's program. */
+START_TEST(code_is_named_to_whose_it_is)
+{
+	static const struct wire_sample sample[] = {{0x12, 2}, {0x31, 1}};
+	struct address_part part = {
+	    {.uid = peer, .build = {1, {9}}, .path = "/home/bob/bin/secret", .samples = 3}, sample,
+	    2};
+	struct store_build b = {.module = module_id("/home/bob/bin/secret"),
+	    .id = {1, {9}},
+	    .origin = {1, {9}},
+	    .map = ""};
+	static const struct address_calls none;
+	char *answer;
+	struct err e;
+
+	ck_assert_int_eq(store_put_build(manager.store, &b, &e), 0);
+	ck_assert_int_eq(
+	    store_add_addresses(manager.store, FAKE_MS + 30000, 4000000, &part, 1, &none, &e), 0);
+	answer = addresses_as(peer, "");
+	ck_assert_ptr_nonnull(strstr(answer, "/home/bob/bin/secret\n0x12 2\n0x31 1\n"));
+	free(answer);
+	if (geteuid())
+		return;
+	answer = addresses_as(0, "");
+	ck_assert_ptr_nonnull(
+	    strstr(answer, "/home/bob/bin/secret\n= 0x8 20 luaV_execute\n0x12 2\n0x31 1\n"));
+	free(answer);
 }
 END_TEST
 
@@ -1040,4 +1072,4 @@ UNIT_MAIN("api", 60, setup, teardown, status_adds_up, modules_are_shown_to_their
     garbage_is_survived, huge_headers_are_refused, one_user_cannot_take_all_places,
     answers_that_are_not_read_are_bounded, a_thousand_connections, metrics_are_prometheus_text,
     files_are_shown_to_their_user, addresses_are_shown_to_their_user, addresses_of_one_file,
-    many_addresses_are_a_stream)
+    code_is_named_to_whose_it_is, many_addresses_are_a_stream)

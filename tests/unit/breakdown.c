@@ -164,12 +164,20 @@ START_TEST(sums_of_samples_stay)
 }
 END_TEST
 
-START_TEST(builds_of_a_path_are_one_module)
+/* Of prog, with six samples of main. */
+static uint32_t another_build(void)
 {
 	struct build_id id = {.n = 1, .b = {1}};
 	uint32_t next = recording_file(&r, RECORDING_ELF, "/opt/prog", &id, 0);
 
 	sample(recording_stack(&r, RECORDING_NONE, at(next, 0x5010, "main", 3)), 6);
+	return next;
+}
+
+START_TEST(builds_of_a_path_are_one_module)
+{
+	uint32_t next = another_build();
+
 	sample(recording_stack(&r, RECORDING_NONE, at(next, 0x1010, "fresh", 8)), 3);
 	struct breakdown modules = of(BREAKDOWN_MODULE, NULL, NULL),
 			 functions = of(BREAKDOWN_FUNCTION, "prog", NULL),
@@ -196,10 +204,7 @@ END_TEST
 /* Of two functions of a name, as units have static ones. */
 START_TEST(functions_of_the_first_build_stay_apart)
 {
-	struct build_id id = {.n = 1, .b = {1}};
-	uint32_t next = recording_file(&r, RECORDING_ELF, "/opt/prog", &id, 0);
-
-	sample(recording_stack(&r, RECORDING_NONE, at(next, 0x5010, "main", 3)), 6);
+	another_build();
 	sample(recording_stack(&r, RECORDING_NONE, at(prog, 0x7010, "main", 90)), 1);
 	struct breakdown functions = of(BREAKDOWN_FUNCTION, "prog", "main");
 

@@ -120,6 +120,24 @@ int manager_code(
 	return m->code < 0 ? err_set(e, "the disk is on fire") : m->code;
 }
 
+/* Of every build: two functions, the second without a piece of its first block. */
+bool manager_map(struct manager *m, uint64_t module, const struct build_id *build,
+    const struct map **map, const struct map_table **table)
+{
+	static struct map_range range[] = {
+	    {0x8, 0x10, 0}, {0x10, 0x1c, 1}, {0x1c, 0x30, 3}, {0x34, 0x40, 3}};
+	static struct map_func func[] = {
+	    {.nblock = 2, .name = "luaV_execute"}, {.nblock = 2, .slot = 2, .name = "ev\nil"}};
+	static struct map fake = {.range = {range, 4, 4}};
+	static const struct map_table all = {.func = {func, 2, 2}, .nslot = 4};
+
+	if (!fake.first.n)
+		map_index(&fake);
+	*map = &fake;
+	*table = &all;
+	return true;
+}
+
 bool manager_trial(struct manager *m, uint64_t module, struct manager_trial *out)
 {
 	*out = (struct manager_trial){.began_ms = 1000,

@@ -1272,6 +1272,7 @@ END_TEST
 
 static const char manager_text[] = "range 0 600\n"
 				   "file 000000000000000a file aabb - 1000 0 10 1000 /lib/libc.so\n"
+				   "= 0x8 16 a name of it\n"
 				   "0x10 6\n"
 				   "0x20 3\n"
 				   "< 000000000000000b 0x105 0x10 4\n"
@@ -1325,6 +1326,11 @@ START_TEST(addresses_of_the_manager)
 	ck_assert_uint_eq(r.location.v[r.waiting.v[0].caller].offset, 0x305);
 	ck_assert_uint_eq(r.location.v[r.waiting.v[0].callee].offset, 0x105);
 	ck_assert_double_eq_tol(r.waiting.v[0].period, 400, 1e-9);
+	ck_assert_uint_eq(r.piece.n, 1);
+	ck_assert_uint_eq(r.piece.v[0].start, 8);
+	ck_assert_uint_eq(r.piece.v[0].size, 16);
+	ck_assert_str_eq(r.piece.v[0].linkage, "a name of it");
+	ck_assert_str_eq(r.file.v[r.piece.v[0].file].path, "/lib/libc.so");
 }
 END_TEST
 
@@ -1340,6 +1346,11 @@ START_TEST(addresses_that_are_wrong)
 	refuses_text(HEAD "< 0a 0x5 - 1\n< 0a 0x5 - 1\n", "line 5");
 	refuses_text(HEAD "^ 0a 0x5 - 1\n", "line 4");
 	refuses_text(HEAD "0x10 1\n", "line 4");
+	refuses_text(HEAD "= 0x10 0 main\n", "line 4");
+	refuses_text(HEAD "= 0x10 3 \n", "line 4");
+	refuses_text(HEAD "= 10 3 main\n", "line 4");
+	refuses_text(HEAD "= 0xffffffffffffff00 512 main\n", "line 4");
+	refuses_text("range 0 1\n= 0x10 3 main\n", "line 2");
 	refuses_text("range 0 1\n< 0a 0x5 0x10 1\n", "line 2");
 	refuses_text("range 0 1\nfile xy file - - 0 0 3 3 /x\n", "line 2");
 #undef HEAD

@@ -288,6 +288,34 @@ START_TEST(deep_names_do_not_fill_the_stack)
 }
 END_TEST
 
+/* What no file names. */
+START_TEST(pieces_of_the_recording_name)
+{
+	struct recording r = {0};
+	struct symbols_options o = {.debug = "/nonexistent"};
+	uint32_t file = recording_file(&r, RECORDING_ELF, "/gone", NULL, 0);
+	uint32_t other = recording_file(&r, RECORDING_ELF, "/gone too", NULL, 0);
+	static const struct {
+		uint64_t at;
+		const char *name;
+	} want[] = {{0xff, ""}, {0x100, "run(int)"}, {0x10f, "run(int)"}, {0x110, ""},
+	    {0x205, "main"}, {0x300, "run(int)"}};
+	size_t i;
+
+	recording_piece(&r, file, 0x300, 8, "_Z3runi");
+	recording_piece(&r, other, 0x0, 0x1000, "not this");
+	recording_piece(&r, file, 0x200, 0x10, "main");
+	recording_piece(&r, file, 0x100, 0x10, "_Z3runi");
+	for (i = 0; i < sizeof want / sizeof *want; i++)
+		recording_location(&r, file, want[i].at);
+	symbols_resolve(&r, &o);
+	for (i = 0; i < sizeof want / sizeof *want; i++)
+		ck_assert_str_eq(name_at(&r, i), want[i].name);
+	ck_assert_uint_eq(r.function.n, 2);
+	recording_free(&r);
+}
+END_TEST
+
 /* ---- children ---- */
 
 static char dir[] = "/tmp/morph-symbols-XXXXXX";
@@ -454,6 +482,6 @@ UNIT_MAIN("symbols", 30, NULL, NULL, an_answer_comes_back,
     instructions_fill_the_range, kallsyms_are_read, hidden_addresses_are_reported,
     the_last_line_of_a_map_names, UNIT_LOOP(names_are_demangled, sizeof mangled / sizeof *mangled),
     UNIT_LOOP(bombs_do_not_explode, 3), deep_names_do_not_fill_the_stack,
-    UNIT_CASE(200, setup, teardown),
+    pieces_of_the_recording_name, UNIT_CASE(200, setup, teardown),
     UNIT_LOOP(children_end_one_way_or_another, sizeof children / sizeof *children),
     root_becomes_the_owner, only_regular_files_are_opened, source_lines)

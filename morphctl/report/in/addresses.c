@@ -4,6 +4,7 @@
  *	range SINCE UNTIL                        seconds since 1970
  *	file ID KIND BUILD ORIGIN UID PID SAMPLES NS NAME
  *	                                         of each file, then
+ *	= START SIZE NAME                        the piece of a function that has the next ones:
  *	ADDRESS COUNT                            of each address of it, then
  *	< ID SITE ADDRESS COUNT                  of these so many were called from SITE, a byte of
  *	                                         a call in file ID
@@ -178,6 +179,22 @@ static bool take_offset(struct word w, uint64_t *at)
 	       *at != UINT64_MAX;
 }
 
+/* A line after "= ". */
+static bool take_piece(struct reader *x, struct word line)
+{
+	struct word start, size;
+	uint64_t at, n;
+	char *name;
+
+	if (!x->counted || !word_split(&line, " ", &start) || !take_offset(start, &at) ||
+	    !word_split(&line, " ", &size) || !word_decimal(size, &n) || !n || at + n < at ||
+	    !line.n)
+		return false;
+	name = arena_strndup(&x->r->mem, line.s, line.n);
+	recording_piece(x->r, x->file, at, n, name);
+	return true;
+}
+
 static bool take_address(struct reader *x, struct word line)
 {
 	struct word address;
@@ -250,6 +267,8 @@ static bool take_line(struct reader *x, struct word line)
 
 	if (word_split(&rest, " ", &first) && word_is(first, "range"))
 		return true;
+	if (word_is(first, "="))
+		return take_piece(x, rest);
 	if (word_is(first, "<") || word_is(first, "^"))
 		return take_caller(x, rest, word_is(first, "^"));
 	if (!word_is(first, "file"))

@@ -20,6 +20,7 @@ void recording_free(struct recording *r)
 	vec_free(&r->branch);
 	vec_free(&r->range);
 	vec_free(&r->waiting);
+	vec_free(&r->piece);
 	htab_free(&r->index);
 	arena_free(&r->mem);
 	*r = (struct recording){0};
@@ -188,6 +189,12 @@ void recording_range(struct recording *r, uint32_t from, uint32_t to, uint64_t n
 	if (fresh)
 		vec_push(&r->range, (struct recording_range){from, to, 0});
 	r->range.v[i].n += n;
+}
+
+void recording_piece(
+    struct recording *r, uint32_t file, uint64_t start, uint64_t size, const char *linkage)
+{
+	vec_push(&r->piece, (struct recording_piece){file, start, size, intern(r, linkage)});
 }
 
 void recording_resolve(

@@ -103,6 +103,13 @@ struct recording_waiting {
 	double period;
 };
 
+/* Code that has a name where its file gives it none, or is gone; in any order, some twice. */
+struct recording_piece {
+	uint32_t file;
+	uint64_t start, size; /* offset in it, and bytes */
+	const char *linkage;  /* the function's name as linkers write it */
+};
+
 struct recording {
 	VEC(struct recording_file) file;
 	VEC(struct recording_function) function;
@@ -115,6 +122,7 @@ struct recording {
 	VEC(struct recording_branch) branch;
 	VEC(struct recording_range) range;
 	VEC(struct recording_waiting) waiting;
+	VEC(struct recording_piece) piece;
 	uint64_t lost;     /* samples that the tool knows it missed */
 	bool partial;      /* a stack has the nearest caller that is known, not all of them */
 	struct htab index; /* recording.c's */
@@ -139,6 +147,10 @@ void recording_sample(struct recording *r, const struct recording_sample *s);
 void recording_branch(
     struct recording *r, uint32_t from, uint32_t to, uint64_t n, uint64_t mispredicted);
 void recording_range(struct recording *r, uint32_t from, uint32_t to, uint64_t n);
+
+/* The name is copied. */
+void recording_piece(
+    struct recording *r, uint32_t file, uint64_t start, uint64_t size, const char *linkage);
 
 /* Says what is at a location, n levels from the innermost inlined one; n = 0: nothing is known. */
 void recording_resolve(

@@ -25,6 +25,10 @@ int read_kallsyms(
 /* The text of a JIT compiler's perf-PID.map. */
 void read_perfmap(const struct request *q, const char *text, size_t n, struct recording *r);
 
+/* The n pieces, in ascending order. It reads no file. */
+void read_pieces(
+    const struct request *q, const struct recording_piece *p, size_t n, struct recording *r);
+
 /* Appends what there is in CONFINED_FILE; fails beyond max bytes. */
 int reader_bytes(size_t max, struct buf *out, struct err *e);
 /* A function, by its linkage name. */

@@ -24,7 +24,8 @@ struct symbols_options {
 
 /*
  * Resolves all locations that are not yet. A file that is gone, or has another build-id by now, is
- * looked for by its build-id among debug files, and else left unnamed: its locations get no frames.
+ * looked for by its build-id among those that the manager keeps and debug files; what has no name
+ * then may be in a piece that the recording names, and else gets no frames.
  *
  * A function's source is the file that the line is in: one that is made of several files (#include,
  * #line) is a function for each, with one start, and the line of its definition in one of them.
