@@ -99,8 +99,7 @@ static void print_file(const struct address_file *f, struct buf *out)
 
 /* Of the file at hand. */
 struct names {
-	const struct map
-	    *map; /* NULL = its functions have no names here, or they are another user's */
+	const struct map *map; /* NULL = not known, or another user's */
 	const struct map_table *table;
 };
 
