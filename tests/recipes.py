@@ -162,6 +162,8 @@ class Recipe:
         with open(self.log(step), "w") as out:
             try:
                 status = subprocess.run(argv, cwd=cwd or self.tree, env={**os.environ, "JOBS": str(os.cpu_count()), "HOME": self.dir,
+                                                                         # redis asks in which state our clone is.
+                                                                         "GIT_CEILING_DIRECTORIES": self.dir,
                                                                          "LC_ALL": "C.UTF-8", **env},
                                         stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, timeout=TIME).returncode
             except subprocess.TimeoutExpired:
