@@ -37,7 +37,7 @@ static int open_debug(const char *hex, const struct symbols_options *o)
 }
 
 /* A build that another took the place of: STATE/builds/KEY/BUILD-ID
- * (managerd/parent/swap/builds.h). Whose program it is may search there, and root. */
+ * (managerd/parent/swap/builds.h). Whose manager it is may search there, and root. */
 static int open_kept(const char *state, const char *hex)
 {
 	char *folder = xasprintf("%s/builds", state), *path;
