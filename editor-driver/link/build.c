@@ -305,7 +305,7 @@ static int make_last(struct build *b, const struct elf_section *property, uint32
 	return rc;
 }
 
-/* 1, or 0 when the order of copies needs no object. */
+/* 1, or 0 when neither counters nor the order of copies need an object. */
 static int make_first(struct build *b, struct elf *origin, const struct elf_section *property,
     const char *path, struct err *e)
 {
@@ -313,13 +313,14 @@ static int make_first(struct build *b, struct elf *origin, const struct elf_sect
 	size_t n;
 	int rc = 0;
 
-	if (!moves(b) || !relink_orders_copies(&b->relinker))
-		return 0;
 	relink_property(property->data, property->size, &text);
 	n = text.n;
-	rc = copyorder_text(origin, &text, e);
+	if (b->plan->mode == PLAN_COUNT)
+		runtime_first(&text);
+	else if (moves(b) && relink_orders_copies(&b->relinker))
+		rc = copyorder_text(origin, &text, e);
 	if (!rc && text.n > n)
-		rc = assemble_own(b, "the order of copies", &text, path, e) ? -1 : 1;
+		rc = assemble_own(b, "the first object", &text, path, e) ? -1 : 1;
 	buf_free(&text);
 	return rc;
 }

@@ -46,6 +46,16 @@ static void threads_text(struct buf *out)
 	buf_str(out, "\tpopq %rbp\n\tret\n");
 }
 
+void runtime_first(struct buf *out)
+{
+	buf_str(out, "\t.section .morph.counters,\"aw\",@nobits\n\t.p2align 3\n"
+		     "\t.globl morph_counters_begin\n\t.hidden morph_counters_begin\n"
+		     "morph_counters_begin:\n"
+		     "\t.section .morph.counted,\"a\",@progbits\n\t.p2align 3\n"
+		     "\t.globl morph_counted_begin\n\t.hidden morph_counted_begin\n"
+		     "morph_counted_begin:\n");
+}
+
 void runtime_text(
     const struct build_id *origin, const char *name, bool bare, bool threads, struct buf *out)
 {

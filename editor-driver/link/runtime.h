@@ -20,5 +20,8 @@
 #define RUNTIME_GOES_ON "morph_counting_goes_on"
 void runtime_text(
     const struct build_id *origin, const char *name, bool bare, bool threads, struct buf *out);
+/* What is linked first: where the counters' sections begin. The linker's own __start_ symbols, of
+ * which such sections would be named, keep them with their COMDAT groups under --gc-sections. */
+void runtime_first(struct buf *out);
 
 #endif

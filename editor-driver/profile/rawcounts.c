@@ -1,17 +1,17 @@
 /*
- * A raw counts file is a head of 128 bytes, the section morph_counted, zeros up
- * to a multiple of 4096 bytes, and the section morph_counters.
+ * A raw counts file is a head of 128 bytes, the section .morph.counted, zeros up
+ * to a multiple of 4096 bytes, and the section .morph.counters.
  *
  *	0    8  "MorphCT1"
- *	8    8  bytes of morph_counted, a multiple of 8
- *	16   8  bytes of morph_counters, a multiple of 8
+ *	8    8  bytes of .morph.counted, a multiple of 8
+ *	16   8  bytes of .morph.counters, a multiple of 8
  *	24   8  address of the second less that of the first
  *	32   8  process id
  *	40  33  build-id of the counting build: length, bytes
  *	73  33  build-id of the original
  *	106 22  0
  *
- * morph_counted holds records, each filled up with zeros to a multiple of 8
+ * .morph.counted holds records, each filled up with zeros to a multiple of 8
  * bytes; those without counters count nothing.
  *
  *	0    8  short hash of the TU

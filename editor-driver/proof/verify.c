@@ -314,28 +314,13 @@ static int same_blocks(const struct blockmap *made, const struct verify_wanted *
 	return rc;
 }
 
-/* GNU ld puts these into .dynsym, hidden as they are: nobody can bind to them. */
-static void drop_own_symbols(struct elf_face *f)
-{
-	static const char own[] = "D __start_morph_count";
-	size_t i, n = 0;
-
-	for (i = 0; i < f->symbols.n; i++)
-		if (strncmp(f->symbols.v[i], own, strlen(own)))
-			f->symbols.v[n++] = f->symbols.v[i];
-	f->symbols.n = n;
-}
-
-static int same_face(struct elf *made, struct elf *unchanged, bool counting, struct err *e)
+static int same_face(struct elf *made, struct elf *unchanged, struct err *e)
 {
 	struct elf_face a = {0}, b = {0};
 	int rc = -1;
 
-	if (!elf_face_read(made, &a, e) && !elf_face_read(unchanged, &b, e)) {
-		if (counting)
-			drop_own_symbols(&a);
+	if (!elf_face_read(made, &a, e) && !elf_face_read(unchanged, &b, e))
 		rc = elf_face_compare(&b, &a, e);
-	}
 	elf_face_free(&a);
 	elf_face_free(&b);
 	return rc;
@@ -344,9 +329,8 @@ static int same_face(struct elf *made, struct elf *unchanged, bool counting, str
 static int compare_builds(struct elf *made, const char *path, struct elf *unchanged,
     const struct verify_wanted *w, struct verified *out, struct err *e)
 {
-	if (made_ids_check(made, &w->map->id, w->counting, e) ||
-	    same_face(made, unchanged, w->counting, e) || read_map(made, &out->map, path, e) ||
-	    same_blocks(&out->map, w, e))
+	if (made_ids_check(made, &w->map->id, w->counting, e) || same_face(made, unchanged, e) ||
+	    read_map(made, &out->map, path, e) || same_blocks(&out->map, w, e))
 		return -1;
 	/* Counting builds add data of their own; the manager does not swap them in. */
 	if (!w->counting &&

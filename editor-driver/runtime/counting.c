@@ -34,9 +34,9 @@ typedef unsigned char u8;
 
 enum { PAGE = 4096, PATH = 4096, NAME_TRIES = 10000, BUILD_ID_MAX = 32 };
 
-/* Where the sections begin, by the linker (which keeps them for that); where
+/* Where the sections begin, in the object that is linked first (runtime_first()); where
  * ours of them do, which is linked last. */
-extern u8 __start_morph_counters[] HIDDEN, __start_morph_counted[] HIDDEN;
+extern u8 morph_counters_begin[] HIDDEN, morph_counted_begin[] HIDDEN;
 extern u8 morph_counting_mark[] HIDDEN, morph_counting_last[] HIDDEN;
 extern const u8 __ehdr_start[] HIDDEN __attribute__((weak));
 /* Written by the editor: length and bytes of the origin's build-id; a name. */
@@ -46,10 +46,10 @@ extern const u8 morph_counting_threads[] HIDDEN; /* does each have its own? */
 
 /* The last page of the counters' section makes it end at the end of a page, and
  * holds a mark that fork wipes. endbr64 because these are called by address. */
-__asm__(".section morph_counters,\"aw\",@nobits\n"
+__asm__(".section .morph.counters,\"aw\",@nobits\n"
 	".p2align 12\n"
 	"morph_counting_mark: .zero 4096\n"
-	".section morph_counted,\"a\",@progbits\n"
+	".section .morph.counted,\"a\",@progbits\n"
 	".p2align 3\n"
 	"morph_counting_last: .quad 0, 0, 0\n"
 	".section .init_array.00000,\"aw\",@init_array\n"
@@ -275,7 +275,7 @@ static int write_all(long fd, const void *p, u64 n)
 
 static u64 size_of_counters(void)
 {
-	return (u64)(morph_counting_mark - __start_morph_counters);
+	return (u64)(morph_counting_mark - morph_counters_begin);
 }
 
 /* Where the counters lie in the file: on a page, so that they can be mapped. */
@@ -289,7 +289,7 @@ static int write_sums(long fd, u64 size)
 {
 	enum { N = PAGE / 8 };
 	static u64 sum[N];
-	const u64 *from = (const u64 *)__start_morph_counters;
+	const u64 *from = (const u64 *)morph_counters_begin;
 	const struct block *b;
 	u64 i, k;
 
@@ -310,13 +310,13 @@ static int write_counts(long fd, u64 pid)
 	static const u8 zero[PAGE];
 
 	copy(h.magic, "MorphCT1", 8);
-	h.counted = (u64)(morph_counting_last - __start_morph_counted);
+	h.counted = (u64)(morph_counting_last - morph_counted_begin);
 	h.counters = size_of_counters();
-	h.distance = (u64)__start_morph_counters - (u64)__start_morph_counted;
+	h.distance = (u64)morph_counters_begin - (u64)morph_counted_begin;
 	h.pid = pid;
 	own_build_id(h.id);
 	copy(h.origin, morph_counting_origin, 1 + BUILD_ID_MAX);
-	return write_all(fd, &h, sizeof h) || write_all(fd, __start_morph_counted, h.counted) ||
+	return write_all(fd, &h, sizeof h) || write_all(fd, morph_counted_begin, h.counted) ||
 	       write_all(fd, zero, counters_at(h.counted) - h.counted - sizeof h) ||
 	       write_sums(fd, h.counters);
 }
@@ -326,10 +326,10 @@ static int map_counts(long fd)
 {
 	enum { READ_WRITE = 3, SHARED_FIXED = 0x11 };
 	u64 size = size_of_counters();
-	u64 at = counters_at((u64)(morph_counting_last - __start_morph_counted));
+	u64 at = counters_at((u64)(morph_counting_last - morph_counted_begin));
 
-	return size && call6(SYS_mmap, (u64)__start_morph_counters, size, READ_WRITE, SHARED_FIXED,
-			   (u64)fd, at) != (long)__start_morph_counters;
+	return size && call6(SYS_mmap, (u64)morph_counters_begin, size, READ_WRITE, SHARED_FIXED,
+			   (u64)fd, at) != (long)morph_counters_begin;
 }
 
 static void expand(struct text *out, u64 pid)
@@ -429,7 +429,7 @@ static struct block *new_block(void)
 {
 	enum { READ_WRITE = 3, PRIVATE_ANONYMOUS = 0x22, ROOM = 1 << 26, TRIES = 1024 };
 	static u64 asked;
-	u64 size = PAGE + size_of_counters(), from = (u64)__start_morph_counters, hint = 0, i;
+	u64 size = PAGE + size_of_counters(), from = (u64)morph_counters_begin, hint = 0, i;
 	long at;
 
 	for (i = 0; i < TRIES; i++) {
@@ -459,7 +459,7 @@ static struct block *add_block(u64 thread)
 		return 0;
 	wipe_on_fork((u8 *)b + PAGE, size_of_counters());
 	b->thread = thread;
-	b->distance = (u64)b + PAGE - (u64)__start_morph_counters;
+	b->distance = (u64)b + PAGE - (u64)morph_counters_begin;
 	b->next = __atomic_load_n(&blocks, __ATOMIC_RELAXED);
 	while (!__atomic_compare_exchange_n(
 	    &blocks, &b->next, b, 1, __ATOMIC_RELEASE, __ATOMIC_RELAXED))
@@ -562,7 +562,7 @@ static void begin(void)
 		silent = 1;
 		return;
 	}
-	wipe_on_fork(__start_morph_counters, size_of_counters() + PAGE);
+	wipe_on_fork(morph_counters_begin, size_of_counters() + PAGE);
 	morph_counting_mark[0] = 1;
 	if (!silent)
 		watch_signal();

@@ -21,9 +21,11 @@ void entries_mark(const struct unit_impl *u, struct probes *const *probes);
  * perhaps with a lock prefix, or with %gs:, whose base is the distance of a
  * thread's own counters from there. Where flags are live, instructions around
  * it save them and keep the red zone. It is one instruction: signals lose no
- * counts.
+ * counts. The first one of a function also refers to its record, which stays as long as the
+ * function does (--gc-sections).
  */
 #define COUNTER_BASE ".LMC%u"
+#define COUNTED ".LMH%u"      /* the record of what is counted; function */
 #define ENTRY_PASSED ".LMS%u" /* this thread was here before; function */
 enum { COUNTER_BYTES = 8 };
 struct probe_text {

@@ -79,6 +79,8 @@ void probe_one(
 	    COUNTER_BYTES * counter);
 	if (live)
 		restore(t, cfi, out);
+	if (!counter)
+		buf_printf(out, "\t.reloc\t., R_X86_64_NONE, " COUNTED "\n", t->f->pub->ord);
 }
 
 void probe_enter(const struct probe_text *t, bool safe, uint32_t cfi, struct buf *out)
@@ -173,10 +175,11 @@ void probe_sections(
 		if (!p || !p->n)
 			continue;
 		group = u->section.v[u->func.v[i].section].group;
-		section("morph_counters", "aw", "@nobits", group, out);
+		section(".morph.counters", "aw", "@nobits", group, out);
 		buf_printf(out, COUNTER_BASE ":\n\t.zero\t%u\n", i, COUNTER_BYTES * p->n);
-		section("morph_counted", "a", "@progbits", group, out);
-		buf_printf(out, "\t.quad\t%llu\n\t.long\t%u, %u, %u, " COUNTER_BASE "-.\n",
+		section(".morph.counted", "a", "@progbits", group, out);
+		buf_printf(out,
+		    COUNTED ":\n\t.quad\t%llu\n\t.long\t%u, %u, %u, " COUNTER_BASE "-.\n", i,
 		    (unsigned long long)tu, i, p->form, p->n, i);
 		for (k = 0; k < p->n; k++)
 			buf_printf(out, "\t.long\t%u\n", p->site[k]);
