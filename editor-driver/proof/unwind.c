@@ -25,14 +25,19 @@ static int by_pc(const void *a, const void *b)
 	return ORDER(x->pc, y->pc) ?: ORDER(x->at, y->at);
 }
 
-/* Of stubs, whose number may change, and of edited units, whose text was proven. */
-static bool derived(const struct bytes *b, const struct bytes_side *side, uint64_t pc)
+/* Of stubs, whose number may change, and of edited units, whose text was proven. A function may
+ * begin with padding, which is in no block, where its first one is empty. */
+static bool derived(
+    const struct bytes *b, const struct bytes_side *side, uint64_t pc, uint64_t size)
 {
 	const struct elf_section *s = bytes_section(side, pc);
-	const struct bm_block *k = blockmap_find(side->map, pc);
+	const struct blockmap *m = side->map;
+	size_t at =
+	    partition_point(0, m->block.n, i, m->block.v[i].addr + m->block.v[i].size <= pc);
+	const struct bm_block *k = at < m->block.n ? &m->block.v[at] : NULL;
 
-	return (s && bytes_kind(s) == BYTES_PLT) ||
-	       (k && bytes_is_edited(b, side->map->frag.v[k->frag].tu));
+	return (s && bytes_kind(s) == BYTES_PLT) || (k && (k->addr <= pc || k->addr - pc < size) &&
+							bytes_is_edited(b, m->frag.v[k->frag].tu));
 }
 
 /* -1: it is not made of CIEs and FDEs of the usual form. */
@@ -56,7 +61,7 @@ static int read_fdes(const struct bytes *b, struct bytes_side *side)
 		    .lsda_at = r.lsda_at,
 		    .lsda_size = r.lsda_size,
 		    .personality = r.cie.personality,
-		    .derived = derived(b, side, r.pc)};
+		    .derived = derived(b, side, r.pc, r.size)};
 		read_table(side, &f, r.lsda);
 		vec_push(&side->fde, f);
 	}
