@@ -26,8 +26,8 @@ struct doctor {
 	char *clang_by_path; /* the last one, NULL = none */
 	bool silent;         /* prints nothing */
 	struct htab said;    /* lines, each once */
-	size_t annotated, plain, without, with;
-	size_t files; /* looked at */
+	size_t annotated, plain, late, without, with; /* late: GCC's of LTO, compiled at the link */
+	size_t files;                                 /* looked at */
 	VEC(char *) change;
 };
 
@@ -414,6 +414,20 @@ static bool annotated(struct elf *f)
 	return elf_file_section(f, IFSEC_NAME, &s, NULL) > 0;
 }
 
+static int of_lto(const struct elf_section *s, void *arg)
+{
+	static const char begin[] = ".gnu.lto_";
+
+	return !strncmp(s->name, begin, sizeof begin - 1);
+}
+
+static size_t *kind_of_object(struct doctor *d, struct elf *f)
+{
+	if (annotated(f))
+		return &d->annotated;
+	return elf_file_sections(f, of_lto, NULL) > 0 ? &d->late : &d->plain;
+}
+
 static void look_at_program(struct doctor *d, const char *path)
 {
 	char *morph = xasprintf("%s.morph", path);
@@ -435,7 +449,7 @@ static void look_at_file(struct doctor *d, const char *path)
 		return;
 	kind = elf_file_kind(f);
 	if (kind == ELF_OBJECT && strlen(base) > 2 && !strcmp(base + strlen(base) - 2, ".o"))
-		*(annotated(f) ? &d->annotated : &d->plain) += 1;
+		++*kind_of_object(d, f);
 	else if (kind == ELF_EXEC || kind == ELF_PIE || kind == ELF_SHARED)
 		look_at_program(d, path);
 	elf_file_close(f);
@@ -451,6 +465,7 @@ static void look_below(struct doctor *d, const char *folder, int depth)
 	while (dir && d->files < FILES_MAX && (x = readdir(dir))) {
 		if (!strcmp(x->d_name, ".") || !strcmp(x->d_name, "..") ||
 		    !strcmp(x->d_name, ".git") || !strncmp(x->d_name, "CompilerId", 10) ||
+		    !strncmp(x->d_name, "CMakeDetermineCompilerABI", 25) ||
 		    !strcmp(x->d_name, "meson-private"))
 			continue;
 		d->files++;
@@ -475,6 +490,9 @@ static void judge_built(struct doctor *d)
 		    d->plain);
 		d->wrong |= d->plain > 0;
 	}
+	if (d->late)
+		printf("%-14s %zu of link-time optimisation, which GCC compiles at the link\n",
+		    "objects", d->late);
 	if (d->with + d->without)
 		printf("%-14s %zu with an artifact beside them, %zu without\n", "programs", d->with,
 		    d->without);
