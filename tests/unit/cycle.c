@@ -1396,6 +1396,21 @@ static bool lifting(void)
 	return m->lifting.job != NULL;
 }
 
+/* A job that is seen to run, since it ends with go_on(), or after a minute. To free. */
+static char *waiting_script(void)
+{
+	return xasprintf(
+	    "n=0; until [ -e %s/go ] || [ $((n += 1)) -gt 6000 ]; do sleep 0.01; done", dir);
+}
+
+static void go_on(void)
+{
+	char *path = xasprintf("%s/go", dir);
+
+	ck_assert_int_eq(publish_bytes(path, "", 0, 0600, &e), 0);
+	free(path);
+}
+
 static bool lifted(void)
 {
 	return !m->lifting.job;
@@ -1424,9 +1439,10 @@ START_TEST(a_program_without_artifact_is_lifted)
 {
 	struct fake_file *file = without_artifact(1000, 0), *off = without_artifact(1000, 1);
 	struct manager_legacy l;
+	char *script = waiting_script();
 
 	conf.decide.min_samples = 30;
-	priv->script = "true";
+	priv->script = script;
 	send_batch(1000, 2);
 	acknowledged();
 	some_turns();
@@ -1439,6 +1455,7 @@ START_TEST(a_program_without_artifact_is_lifted)
 	ck_assert_int_eq(lift_state(0), LIFT_RUNNING);
 	ck_assert_uint_eq(file->judged, 1);
 	fake_artifact(file, 100);
+	go_on();
 	while (row(1000, 0)->state == MODULE_NO_ARTIFACT)
 		turn();
 	ck_assert_uint_eq(row(1000, 0)->mapped, 40);
@@ -1447,6 +1464,7 @@ START_TEST(a_program_without_artifact_is_lifted)
 	ck_assert_ptr_null(row(1000, 0)->lift_why);
 	ck_assert(!manager_legacy(m, row(1000, 0)->id, &l));
 	ck_assert_uint_eq(off->judged, 0);
+	free(script);
 }
 END_TEST
 
