@@ -249,6 +249,10 @@ static void note_losses(struct monitor *m, const struct source_losses *l)
 		maps_suspect(m->maps);
 		m->batch.runs_unsent += m->watching > 0;
 	}
+	if (l->args_since) {
+		log_debug("command lines of programs that began were lost");
+		maps_args_lost(m->maps, l->args_since, clock_now());
+	}
 	if (l->throttled && !m->throttled)
 		log_warn("the kernel throttles sampling; shares of the time may be distorted");
 	m->throttled += l->throttled;

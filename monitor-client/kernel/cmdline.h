@@ -19,8 +19,9 @@
 
 enum { CMDLINE_ARGS = 64, CMDLINE_TEXT = 2048 };
 
-/* In place of a shape: this time the kernel did not copy the arguments. Of up to half of
- * the execs, by where the stack happens to lie, not by what the program is. */
+/* In place of a shape: this time the arguments did not come. The kernel does not copy them of up to
+ * half of the execs, by where the stack happens to lie, not by what the program is; or it had no
+ * room for the record. */
 #define CMDLINE_CUT 1
 /* n bytes of the stack from its pointer sp upwards. 0: not all arguments are in them. */
 uint64_t cmdline_shape(const uint8_t *stack, size_t n, uint64_t sp);

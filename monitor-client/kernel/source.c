@@ -54,6 +54,7 @@ struct source {
 	enum wire_source kind;
 	uint64_t period;
 	uint64_t extra_period;                /* 0: no extra samples */
+	uint64_t drained;                     /* when the last drain began */
 	uint64_t tracepoint, exec_tracepoint; /* 0: it cannot be had */
 	char name[SOURCE_NAMES][NAME_SIZE];   /* whose execs are looked for */
 	size_t nname;
@@ -650,14 +651,17 @@ static uint64_t tap_drain(
 
 void source_drain(struct source *s, struct order *o, struct source_losses *l)
 {
+	uint64_t before = s->drained;
 	size_t i;
 
+	s->drained = clock_now();
 	for (i = 0; i < s->cpu.n; i++) {
 		if (tap_drain(s, s->cpu.v[i], &s->cpu.v[i]->sideband, o, l))
 			l->sideband = true;
 		l->samples += tap_drain(s, s->cpu.v[i], &s->cpu.v[i]->sample, o, l);
-		if (s->cpu.v[i]->exec.fd >= 0)
-			tap_drain(s, s->cpu.v[i], &s->cpu.v[i]->exec, o, l);
+		if (s->cpu.v[i]->exec.fd >= 0 &&
+		    tap_drain(s, s->cpu.v[i], &s->cpu.v[i]->exec, o, l) && !l->args_since)
+			l->args_since = before;
 		if (s->cpu.v[i]->extra.fd >= 0)
 			tap_drain(s, s->cpu.v[i], &s->cpu.v[i]->extra, o, l);
 	}

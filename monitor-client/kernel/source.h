@@ -63,9 +63,10 @@ enum wire_source source_kind(const struct source *s);
 uint64_t source_period(const struct source *s); /* CPU time of one sample, ns */
 
 struct source_losses {
-	uint64_t samples;   /* that did not fit */
-	bool sideband;      /* some was lost */
-	uint64_t throttled; /* times that the kernel paused an event */
+	uint64_t samples;    /* that did not fit */
+	bool sideband;       /* some was lost */
+	uint64_t throttled;  /* times that the kernel paused an event */
+	uint64_t args_since; /* EV_ARGS were lost, since this time at the earliest; 0: none were */
 };
 
 /* Moves what the rings hold into the order, and adds to *l. */

@@ -3,6 +3,7 @@
 #include "common/mem.h"
 #include "common/sort.h"
 #include "monitor-client/kernel/clock.h"
+#include "monitor-client/kernel/cmdline.h"
 #include "monitor-client/maps/lookup.h"
 #include "monitor-client/kernel/procfs.h"
 #include "monitor-client/maps/share.h"
@@ -63,6 +64,9 @@ struct maps {
 	struct slow_user slow[SLOW_USERS];
 	struct maps_count n;
 	uint64_t lost, swept; /* when a loss of side-band was last noticed; as of the last sweep */
+	struct {
+		uint64_t from, to;
+	} args_lost; /* the last time */
 	uint32_t uid;
 	bool whole_machine;
 };
@@ -604,6 +608,11 @@ static void proc_view(const struct maps *m, struct proc *p, const struct event *
 		p->view = view;
 }
 
+static bool args_lost(const struct maps *m, uint64_t time)
+{
+	return m->args_lost.from <= time && time <= m->args_lost.to;
+}
+
 void maps_event(struct maps *m, const struct event *ev)
 {
 	struct proc *p;
@@ -627,7 +636,7 @@ void maps_event(struct maps *m, const struct event *ev)
 		exe_settle(m, p);
 		p->uid_asked = false;
 		p->fresh = true;
-		p->args = 0;
+		p->args = args_lost(m, ev->time) ? CMDLINE_CUT : 0;
 		memcpy(p->comm, ev->comm, sizeof p->comm);
 		p->sure = ev->time;
 		p->died = 0; /* a thread's exec ends the first thread before */
@@ -649,6 +658,13 @@ void maps_event(struct maps *m, const struct event *ev)
 void maps_suspect(struct maps *m)
 {
 	m->lost = clock_now();
+}
+
+void maps_args_lost(struct maps *m, uint64_t from, uint64_t to)
+{
+	if (from > m->args_lost.to)
+		m->args_lost.from = from;
+	m->args_lost.to = to;
 }
 
 void maps_sweep(struct maps *m, uint64_t now)

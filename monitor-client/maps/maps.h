@@ -72,6 +72,9 @@ void maps_event(struct maps *m, const struct event *ev);
 /* Side-band was lost until now: every process of which something may be missing is read again
  * before it is next used. */
 void maps_suspect(struct maps *m);
+/* Of programs that began in this time EV_ARGS were lost: without one, its command line is
+ * CMDLINE_CUT. */
+void maps_args_lost(struct maps *m, uint64_t from, uint64_t to);
 /* Forgets the long dead; now as events' time. */
 void maps_sweep(struct maps *m, uint64_t now);
 

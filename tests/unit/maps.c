@@ -1,4 +1,5 @@
 /* pid -> ranges -> build-id and offset, from events and from a /proc of ours. */
+#include "monitor-client/kernel/cmdline.h"
 #include "monitor-client/maps/maps.h"
 #include "common/mem.h"
 #include "common/publish.h"
@@ -1019,6 +1020,27 @@ START_TEST(a_command_line_is_the_childs_too_until_exec)
 }
 END_TEST
 
+START_TEST(a_lost_command_line_is_not_one_of_none)
+{
+	maps_args_lost(m, 10, 20);
+	maps_args_lost(m, 20, 30); /* still */
+	task(EV_FORK, 1, 5, 4);
+	task(EV_EXEC, 9, 5, 0);
+	ck_assert_uint_eq(maps_args(m, 5), 0);
+	task(EV_EXEC, 11, 5, 0);
+	ck_assert_uint_eq(maps_args(m, 5), CMDLINE_CUT);
+	args(5, 12, 77);
+	ck_assert_uint_eq(maps_args(m, 5), 77);
+	task(EV_EXEC, 30, 5, 0);
+	ck_assert_uint_eq(maps_args(m, 5), CMDLINE_CUT);
+	task(EV_EXEC, 31, 5, 0);
+	ck_assert_uint_eq(maps_args(m, 5), 0);
+	maps_args_lost(m, 40, 50);
+	task(EV_EXEC, 35, 5, 0);
+	ck_assert_uint_eq(maps_args(m, 5), 0);
+}
+END_TEST
+
 UNIT_MAIN("maps", 60, setup, teardown, offsets_come_from_the_range,
     a_new_range_overrides_what_it_overlaps, random_ranges_agree_with_a_page_table,
     fork_copies_exec_resets_exit_waits, a_child_too_short_for_proc_has_its_parents_uid,
@@ -1030,7 +1052,8 @@ UNIT_MAIN("maps", 60, setup, teardown, offsets_come_from_the_range,
     holes_in_a_mapping_are_bounded, all_mappings_together_are_bounded,
     who_has_most_mappings_gives_way, the_dead_give_way_first, who_has_most_processes_gives_way,
     builds_of_a_process_outlive_it, builds_are_looked_up_without_samples,
-    a_command_line_is_the_childs_too_until_exec, UNIT_CASE(0, setup_machine, teardown),
+    a_command_line_is_the_childs_too_until_exec, a_lost_command_line_is_not_one_of_none,
+    UNIT_CASE(0, setup_machine, teardown),
     a_short_process_is_its_callers_unless_it_may_have_changed_that,
     a_gone_process_has_the_file_at_its_path_if_it_is_that,
     who_runs_with_anothers_rights_is_that_one, another_namespaces_file_counts_for_its_own_name_only,
