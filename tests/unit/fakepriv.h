@@ -40,6 +40,7 @@ struct fake_task {
 	struct priv_job job;
 	pid_t pid;
 	int pidfd;
+	bool seen; /* in a turn before this one */
 	bool over; /* and its callback was called */
 	union {
 		priv_inspected_fn *inspected;
@@ -317,7 +318,8 @@ int priv_events(const struct priv *p)
 	return p->epoll;
 }
 
-/* Ends those that are there now; what comes of them takes its turn later. */
+/* Ends those that are there now; what comes of them takes its turn later. However short a job, a
+ * turn ends between its begin and its end. */
 void priv_dispatch(struct priv *p)
 {
 	uint64_t last = p->last, id;
@@ -331,8 +333,10 @@ void priv_dispatch(struct priv *p)
 			continue;
 		if (t->what == FAKE_SWAP)
 			fake_end_swap(p, t);
-		else if (t->what == FAKE_JOB)
+		else if (t->what == FAKE_JOB && t->seen)
 			fake_end_job(p, t);
+		else if (t->what == FAKE_JOB)
+			t->seen = true;
 		else if (!p->slow)
 			fake_end_inspection(p, t);
 	}
