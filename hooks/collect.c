@@ -3,7 +3,6 @@
 #include "common/publish.h"
 #include "hooks/archive.h"
 #include "hooks/paths.h"
-#include "hooks/recipe.h"
 #include "hooks/source.h"
 
 #include <stdlib.h>
@@ -150,6 +149,14 @@ static bool member_linked(
 	return in_map(c, archive, name) || (thin_path && in_map(c, archive, path_base(name)));
 }
 
+static bool file_linked(struct collection *c, const char *path)
+{
+	if (!c->map)
+		return true;
+	normalise_map(c);
+	return htab_get_str(&c->map_path, path) != NULL;
+}
+
 static void claim_member(struct collection *c, const char *archive, const char *member)
 {
 	char *name = xasprintf("%s(%s)", archive, member);
@@ -218,7 +225,14 @@ static bool regular(const char *path)
 	return stat(path, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* The number of the file, or -1 with the reason. */
+static bool used(const struct collection *c, const char *path, enum recipe_use use)
+{
+	const uint64_t *known = htab_get_str(&c->use, path);
+
+	return known && *known == use;
+}
+
+/* As collect_file, with the reason for -1. */
 static int64_t add_file(struct collection *c, const char *path, struct err *e)
 {
 	struct input in = {.archive = -1};
@@ -230,12 +244,14 @@ static int64_t add_file(struct collection *c, const char *path, struct err *e)
 	in.path = in.file = arena_strdup(&c->mem, path);
 	if (file_map(path, &b, e) < 0)
 		return -1;
-	in.kind = htab_get_str(&c->raw, path) ? ART_FILE : kind_of(c, b.p, b.n, path, e);
+	in.kind = used(c, path, RECIPE_RAW) ? ART_FILE : kind_of(c, b.p, b.n, path, e);
 	r = in.kind == KIND_REFUSED ? -1 : 0;
 	fault = recipe_name_fault(path, in.kind == ART_SHARED);
 	if (!r && fault)
 		r = err_set(e, "%s: %s", path, fault);
-	if (!r && in.kind == KIND_CLAIMED) {
+	if (!r && in.kind == ART_OBJECT && used(c, path, RECIPE_LAZY) && !file_linked(c, path)) {
+		id = RECIPE_UNUSED;
+	} else if (!r && in.kind == KIND_CLAIMED) {
 		htab_put_str(&c->claimed, path, NULL);
 		id = RECIPE_CLAIMED;
 	} else if (!r) {
@@ -304,11 +320,12 @@ static void add_references(struct collection *c)
 	free(path);
 }
 
-void collect_raw(struct collection *c, const char *name)
+void collect_expect(struct collection *c, const char *name, enum recipe_use use)
 {
-	char *path = path_of_file(name);
+	char *path = use == RECIPE_LINKED ? NULL : path_of_file(name);
 
-	htab_put_str(&c->raw, path, NULL);
+	if (path)
+		*htab_put_str(&c->use, path, NULL) = use;
 	free(path);
 }
 

@@ -10,6 +10,7 @@
 #include "common/hash.h"
 #include "common/publish.h"
 #include "hooks/linkmap.h"
+#include "hooks/recipe.h"
 
 struct input {
 	uint32_t kind;     /* enum art_input_kind; an object may turn out a TU later */
@@ -24,7 +25,7 @@ struct input {
 struct collection { /* zero-filled = empty */
 	VEC(struct input) input;
 	struct htab by_path;       /* absolute path -> number */
-	struct htab raw;           /* absolute paths of files to be kept byte by byte */
+	struct htab use;           /* absolute path -> enum recipe_use, where it is not LINKED */
 	const struct args *opened; /* as ld named them; outlives this */
 	struct args path;          /* of each of opened, absolute */
 	const struct linkmap *map; /* NULL = not known: archives stay whole */
@@ -44,8 +45,8 @@ struct collection { /* zero-filled = empty */
 	struct arena mem;
 };
 
-/* Before collect: keep this file's bytes as they are, whatever it is. */
-void collect_raw(struct collection *c, const char *path);
+/* Before collect: how this file is used. */
+void collect_expect(struct collection *c, const char *path, enum recipe_use use);
 
 /* Numbers all of opened. Fails on what speaks against an artifact: an input
  * that is gone or no file, one whose code is not machine code (LTO that left no
@@ -54,7 +55,7 @@ int collect(
     struct collection *c, const struct args *opened, const struct linkmap *map, struct err *e);
 
 /* The number of a file, added when it is new; -1 when there is no such file, RECIPE_CLAIMED for
- * one of which ltrans was made. */
+ * one of which ltrans was made, RECIPE_UNUSED for an object that was not linked. */
 int64_t collect_file(struct collection *c, const char *path);
 
 struct input_bytes {

@@ -358,14 +358,13 @@ static int link_assembly(struct job *j, int *status)
 	return r;
 }
 
-static int64_t note_raw(void *arg, const char *path, bool raw)
+static int64_t note_use(void *arg, const char *path, enum recipe_use use)
 {
-	if (raw)
-		collect_raw(arg, path);
+	collect_expect(arg, path, use);
 	return -1;
 }
 
-static int64_t number_of(void *arg, const char *path, bool raw)
+static int64_t number_of(void *arg, const char *path, enum recipe_use use)
 {
 	struct collection *c = arg;
 	int64_t id = collect_file(c, path);
@@ -456,7 +455,7 @@ static int gather(
     struct job *j, struct record *r, struct collection *c, struct args *recipe, struct err *e)
 {
 	struct recipe_files f = {
-	    .file = note_raw, .folder = folder_of, .arg = c, .sysroot = j->sysroot};
+	    .file = note_use, .folder = folder_of, .arg = c, .sysroot = j->sysroot};
 	struct args ignored = {0}, *opened = xcalloc(1, sizeof *opened);
 	struct buf b = {0};
 

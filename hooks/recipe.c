@@ -52,26 +52,27 @@ static void add_made(struct args *out, const struct recipe_files *f)
 }
 
 /* What is no file stays, and recipe_check refuses it. */
-static void add_input(
-    struct args *out, const struct ldopt *o, const struct recipe_files *f, bool raw, bool *claimed)
+static void add_input(struct args *out, const struct ldopt *o, const struct recipe_files *f,
+    enum recipe_use use, bool *claimed)
 {
-	int64_t id = f->file(f->arg, o->value, raw);
+	int64_t id = f->file(f->arg, o->value, use);
 
 	if (id == RECIPE_CLAIMED) {
 		if (!*claimed)
 			add_made(out, f);
 		*claimed = true;
-	} else if (id >= 0)
+	} else if (id >= 0) {
 		args_take(out, xasprintf("@%" PRId64, id));
-	else
+	} else if (id != RECIPE_UNUSED) {
 		args_add(out, o->value);
+	}
 }
 
 /* An option with a file. To -R what is none is a folder for run time. */
 static void add_file_option(
     struct args *out, const struct args *link, const struct ldopt *o, const struct recipe_files *f)
 {
-	int64_t id = o->value ? f->file(f->arg, o->value, true) : -1;
+	int64_t id = o->value ? f->file(f->arg, o->value, RECIPE_RAW) : -1;
 
 	if (id >= 0 && o->is_long) {
 		args_take(out, xasprintf("%.*s=@%" PRId64, (int)o->name_n, o->name, id));
@@ -115,14 +116,18 @@ static bool usual_format(const struct ldopt *o)
 void recipe_make(
     struct args *out, enum linker linker, const struct args *link, const struct recipe_files *f)
 {
-	bool raw = false, last = linker == LINKER_MOLD, claimed = last;
+	bool raw = false, lazy = false, last = linker == LINKER_MOLD, claimed = last;
 	struct ldopt o;
 	size_t i = 0;
 
 	while (ldopt_next(linker, (const char *const *)link->v, link->n, &i, &o)) {
 		switch (o.kind) {
 		case LDOPT_INPUT:
-			add_input(out, &o, f, raw, &claimed);
+			add_input(out, &o, f,
+			    raw    ? RECIPE_RAW
+			    : lazy ? RECIPE_LAZY
+				   : RECIPE_LINKED,
+			    &claimed);
 			break;
 		case LDOPT_FILE:
 		case LDOPT_SYMBOLS:
@@ -136,6 +141,10 @@ void recipe_make(
 			add_kept(out, linker, link, &o);
 			break;
 		case LDOPT_KEEP:
+			if (ldopt_is(&o, "start-lib") || ldopt_is(&o, "end-lib"))
+				lazy = ldopt_is(&o, "start-lib");
+			add_kept(out, linker, link, &o);
+			break;
 		case LDOPT_ENTRY:
 		case LDOPT_LIBRARY:
 			add_kept(out, linker, link, &o);

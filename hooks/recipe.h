@@ -20,13 +20,18 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { RECIPE_CLAIMED = -2 };
+enum { RECIPE_CLAIMED = -2, RECIPE_UNUSED = -3 };
+
+enum recipe_use {
+	RECIPE_LINKED,
+	RECIPE_RAW, /* its bytes as they are, whatever it is */
+	RECIPE_LAZY /* between --start-lib and --end-lib: an object is linked as a member is */
+};
 
 struct recipe_files {
 	/* The number of the input at path, -1 when there is no such file, RECIPE_CLAIMED when
-	 * what was made of it takes its place (LTO). raw: keep its bytes as they are, whatever
-	 * it is. */
-	int64_t (*file)(void *arg, const char *path, bool raw);
+	 * what was made of it takes its place (LTO), RECIPE_UNUSED when it was not linked. */
+	int64_t (*file)(void *arg, const char *path, enum recipe_use use);
 	/* The absolute name of a folder, NULL = to be left out; to free. */
 	char *(*folder)(void *arg, const char *path);
 	void *arg;

@@ -134,7 +134,7 @@ static const struct known other_long[] = {
 	"--check-sections --ctors-in-init-array --define-common --disable-new-dtags "
 	"--discard-all --discard-locals --discard-none --dn --dy "
 	"--dynamic-list-cpp-new --dynamic-list-cpp-typeinfo --dynamic-list-data "
-	"--eh-frame-hdr --emit-relocs --enable-new-dtags --end-group "
+	"--eh-frame-hdr --emit-relocs --enable-new-dtags --end-group --end-lib "
 	"--error-unresolved-symbols --export-dynamic --gc-sections --gdb-index "
 	"--gnu-unique --ld-generated-unwind-info --nmagic --no-add-needed "
 	"--no-allow-multiple-definition --no-allow-shlib-undefined "
@@ -145,7 +145,7 @@ static const struct known other_long[] = {
 	"--no-ld-generated-unwind-info --no-omagic --no-pie --no-relax --no-rosegment "
 	"--no-text-reorder --no-undefined --no-undefined-version --no-whole-archive "
 	"--noinhibit-exec --non_shared --nostdlib --omagic --pic-executable --pie "
-	"--pop-state --push-state --relax --rosegment --shared --start-group --static "
+	"--pop-state --push-state --relax --rosegment --shared --start-group --start-lib --static "
 	"--strip-all --strip-debug --text-reorder --undefined-version "
 	"--warn-unresolved-symbols --whole-archive"},
     {LDOPT_KEEP, LDARG_TEXT, "--auxiliary --dynamic-linker --filter --rpath --soname"},

@@ -11,15 +11,15 @@ static const char *const world[] = {"crt1.o", "a.o", "/x/libx.a", "sc.ld", "v.ma
 
 static struct args raw;
 
-static int64_t file(void *arg, const char *path, bool is_raw)
+static int64_t file(void *arg, const char *path, enum recipe_use use)
 {
 	size_t i;
 
 	for (i = 0; i < sizeof world / sizeof *world; i++)
 		if (!strcmp(world[i], path)) {
-			if (is_raw)
+			if (use == RECIPE_RAW)
 				args_add(&raw, path);
-			return (int64_t)i;
+			return use == RECIPE_LAZY && *path == 'd' ? RECIPE_UNUSED : (int64_t)i;
 		}
 	return -1;
 }
@@ -99,6 +99,19 @@ START_TEST(others_have_one_spelling)
 	expect("--plugin-opt=x --lto-O3 a.o", "@1");
 	costs("--no-such a.o", "--no-such @1", "--no-such: not an option that Morph repeats");
 	linker = LINKER_GNU;
+}
+END_TEST
+
+/* As Bazel passes the objects of libraries. */
+START_TEST(unused_objects_are_gone)
+{
+	linker = LINKER_GOLD;
+	expect("crt1.o --start-lib a.o dir/k.txt --end-lib dir/k.txt",
+	    "@0 --start-lib @1 --end-lib @5");
+	expect("-start-lib dir/k.txt -end-lib a.o", "--start-lib --end-lib @1");
+	linker = LINKER_GNU;
+	costs("--start-lib a.o --end-lib", "--start-lib @1 --end-lib",
+	    "--start-lib: not an option that Morph repeats");
 }
 END_TEST
 
@@ -239,9 +252,9 @@ END_TEST
 int main(void)
 {
 	int failed = UNIT_RUN("recipe", 0, NULL, NULL, files_become_numbers, what_gcc_passes,
-	    others_have_one_spelling, outputs_are_gone, search_folders, options_with_files,
-	    what_costs_the_artifact, values_are_no_files, one_dash_and_first_letters, at_signs,
-	    raw_inputs, facts);
+	    others_have_one_spelling, unused_objects_are_gone, outputs_are_gone, search_folders,
+	    options_with_files, what_costs_the_artifact, values_are_no_files,
+	    one_dash_and_first_letters, at_signs, raw_inputs, facts);
 
 	args_free(&raw);
 	return failed;
