@@ -105,25 +105,37 @@ static char *program_in(const char *folder, const char *name)
 	return NULL;
 }
 
+/* Whether folder has such a program, and not the hook of that name. */
+static bool has_other(const char *folder, const char *hooks, const char *name)
+{
+	char *path = program_in(folder, name), *hook, *it, *own;
+	bool other = path != NULL;
+
+	if (path) {
+		hook = program_in(hooks, name);
+		it = tool_identity(path);
+		own = tool_identity(hook ? hook : "");
+		other = strcmp(it, own);
+		free(hook);
+		free(it);
+		free(own);
+	}
+	free(path);
+	return other;
+}
+
 /* Whether the command names tools of its own: -B DIR with an as or ld in it
  * (mold is chosen so). They are meant to be used. */
-static bool names_tools(const struct args *arg)
+static bool names_tools(const struct args *arg, const char *hooks)
 {
 	const char *dir;
-	bool found = false;
-	char *as, *ld;
 	size_t i;
 
-	for (i = 0; i < arg->n && !found; i++) {
-		if (!(dir = own_folder(arg, i)))
-			continue;
-		as = program_in(dir, "as");
-		ld = program_in(dir, "ld");
-		found = as || ld;
-		free(as);
-		free(ld);
-	}
-	return found;
+	for (i = 0; i < arg->n; i++)
+		if ((dir = own_folder(arg, i)) &&
+		    (has_other(dir, hooks, "as") || has_other(dir, hooks, "ld")))
+			return true;
+	return false;
 }
 
 /* ---- the linker ---- */
@@ -271,7 +283,7 @@ static enum cccmd_how how_to_hook(
 		how = CCCMD_ALONE;
 		why = NULL;
 	}
-	if (how != CCCMD_ALONE && names_tools(&arg)) {
+	if (how != CCCMD_ALONE && names_tools(&arg, folder)) {
 		hooklog("cc", NULL, "not hooked: -B names other tools");
 		how = CCCMD_ALONE;
 	}
