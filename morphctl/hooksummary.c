@@ -227,7 +227,8 @@ static void say_not_linked(const struct hooksummary *s)
 {
 	static const char unlinked[] =
 	    "nothing got a second half: objects went through the hooks, links did not (CMake needs "
-	    "LINKER_LAUNCHER as well; a static library alone gets none)";
+	    "LINKER_LAUNCHER as well; a static library alone gets none; actions of Bazel are not "
+	    "counted)";
 	struct buf line = {0};
 
 	if (s->objects) {
