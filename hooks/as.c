@@ -17,6 +17,7 @@
 #include "hooks/paths.h"
 #include "hooks/probe.h"
 #include "hooks/sdt.h"
+#include "hooks/clangtext.h"
 #include "hooks/source.h"
 #include "hooks/checksum.h"
 #include "hooks/tool.h"
@@ -88,8 +89,14 @@ static const char *subject(struct job *j)
 static _Noreturn void run_unmodified(struct job *j)
 {
 	const char *clang = getenv("MORPH_CLANG");
+	bool by_clang = clang && *clang && j->cmd.output && !j->cmd.why;
+	struct buf other = {0};
 	int fd;
 
+	if (by_clang && clangtext_make(&j->text, &other)) {
+		j->text = other;
+		j->cmd.input = NULL;
+	}
 	if (j->text.p && !j->cmd.input) {
 		fd = tool_memory_file("as-input");
 		if (fd < 0 || file_write_all(fd, j->text.p, j->text.n) < 0 ||
@@ -97,7 +104,7 @@ static _Noreturn void run_unmodified(struct job *j)
 			die(1, "standard input: %s", strerror(errno));
 		close(fd);
 	}
-	if (clang && *clang && j->cmd.output && !j->cmd.why)
+	if (by_clang)
 		run_clang(j, clang);
 	j->argv[0] = j->real;
 	tool_become(j->real, j->argv);
