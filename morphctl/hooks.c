@@ -38,7 +38,7 @@ static const char help[] =
     "        why, and what to change\n"
     "log     shows what the hooks left alone and why; -f goes on as lines come.\n"
     "\n"
-    "docs/BUILDING.md has the ways of CMake, Meson, Autotools, ccache and packages.\n";
+    "docs/BUILDING.md says how: CMake, Meson, Bazel, Autotools, caches, packages.\n";
 
 static int hooks_run(int argc, char **argv)
 {
