@@ -113,6 +113,35 @@ int publish_bytes(const char *path, const void *bytes, size_t n, mode_t mode, st
 	return publish_commit(&p, e);
 }
 
+static int publish_copy(const char *from, const char *to, struct err *e)
+{
+	struct buf b = {0};
+	struct publish p;
+	int r = file_read(from, 0, &b, e);
+
+	if (!r)
+		r = publish_open(&p, to, 0644, e);
+	if (!r && file_write_all(p.fd, b.p, b.n) < 0) {
+		r = err_sys(e, "%s", to);
+		publish_abort(&p);
+	} else if (!r) {
+		r = publish_commit_unsynced(&p, e);
+	}
+	buf_free(&b);
+	return r;
+}
+
+int publish_link(const char *from, const char *name, struct err *e)
+{
+	char *tmp = xasprintf("%s.%d", name, (int)getpid());
+	int r = link(from, tmp) < 0 || rename(tmp, name) < 0 ? -1 : 0;
+
+	/* Of two names of one file rename() leaves both. */
+	unlink(tmp);
+	free(tmp);
+	return r ? publish_copy(from, name, e) : 0;
+}
+
 /* size: what the file says it has; those of /proc say 0. */
 static int read_to_end(
     int fd, const char *path, size_t size, size_t max, struct buf *out, struct err *e)

@@ -32,6 +32,10 @@ int publish_commit(struct publish *p, struct err *e);
 int publish_commit_unsynced(struct publish *p, struct err *e);
 void publish_abort(struct publish *p);
 
+/* Another name of a file that is published, in the place of whatever has it; where there can be
+ * none, as on another file system, an unsynced copy. */
+int publish_link(const char *from, const char *name, struct err *e);
+
 /* The whole of a small thing at once. */
 int publish_bytes(const char *path, const void *p, size_t n, mode_t mode, struct err *e);
 

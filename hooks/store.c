@@ -43,36 +43,6 @@ char *store_path(const char *module, bool *passing, struct err *e)
 	return path;
 }
 
-static int copy(const char *from, const char *to, struct err *e)
-{
-	struct buf b = {0};
-	struct publish p;
-	int r = file_read(from, 0, &b, e);
-
-	if (!r)
-		r = publish_open(&p, to, 0644, e);
-	if (!r && file_write_all(p.fd, b.p, b.n) < 0) {
-		r = err_sys(e, "%s", to);
-		publish_abort(&p);
-	} else if (!r) {
-		r = publish_commit_unsynced(&p, e);
-	}
-	buf_free(&b);
-	return r;
-}
-
-/* Puts another name in the place of whatever has that name. */
-static int link_over(const char *from, const char *name)
-{
-	char *tmp = xasprintf("%s.%d", name, (int)getpid());
-	int r = link(from, tmp) < 0 || rename(tmp, name) < 0 ? -1 : 0;
-
-	/* Of two names of one file rename() leaves both. */
-	unlink(tmp);
-	free(tmp);
-	return r;
-}
-
 int store_put(const struct build_id *id, const char *artifact, struct err *e)
 {
 	char *root = store_folder(e), *dir, *name;
@@ -87,8 +57,8 @@ int store_put(const struct build_id *id, const char *artifact, struct err *e)
 	}
 	dir = path_dir(name);
 	r = dir_make(dir, 0755, e);
-	if (!r && link_over(artifact, name) < 0)
-		r = copy(artifact, name, e);
+	if (!r)
+		r = publish_link(artifact, name, e);
 	free(root);
 	free(dir);
 	free(name);
