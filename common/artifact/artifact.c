@@ -1,6 +1,6 @@
 #include "common/artifact/columns.h"
-#include "common/artifact/schema.h"
-#include "common/sort.h"
+#include "common/artifact/functions.h"
+#include "common/artifact/rows.h"
 #include "common/pack.h"
 #include "common/publish.h"
 #include "common/textpack.h"
@@ -11,12 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum {
-	NAME_MAX_BYTES = 1 << 16,
-	ROWS_MAX = 1 << 24,
-	ROW_BYTES = 6, /* what a row takes of its page at least: a cell of 4 and a pointer of 2 */
-	MAP_MAX = 256 << 20
-};
+enum { MAP_MAX = 256 << 20 };
 
 /* Of all streams of a text of that size. */
 #define STREAMS_MAX(size) (4 * (size) + 64)
@@ -78,283 +73,53 @@ void artifact_release(struct artifact *a)
 		buf_free(&a->func_column[i]);
 	buf_free(&a->texts.b);
 	buf_free(&a->others.b);
-	buf_free(&a->content);
+	for (i = 0; i < (int)a->unpacked.n; i++)
+		buf_free(&a->unpacked.v[i].content);
+	vec_free(&a->unpacked);
+	vec_free(&a->elsewhere);
+	vec_free(&a->program);
+	htab_free(&a->content);
+	htab_free(&a->home);
 	if (a->fd >= 0)
 		close(a->fd);
 	free(a->path);
 	free(a);
 }
 
-/* ---- reading: every column's type and range is checked here, once ---- */
-
-/* Of a row with content. */
-struct content {
-	int64_t id, max, pack; /* -1 = in no pack */
-	uint64_t size, at;     /* in the pack */
-	struct hash128 hash;
-	struct buf *out;
-};
-
-struct reader {
-	struct artifact *a;
-	sqlite3_stmt *st;
-	const char *table;
-	struct err *e;
-	struct content content;
-	bool bad;
-};
-
-static void refuse(struct reader *r, const char *what)
-{
-	if (!r->bad)
-		err_set(r->e, "%s: damaged artifact: table %s: %s", r->a->path, r->table, what);
-	r->bad = true;
-}
-
-static int64_t col_int(struct reader *r, int i, int64_t min, int64_t max)
-{
-	int64_t v = sqlite3_column_int64(r->st, i);
-
-	if (sqlite3_column_type(r->st, i) == SQLITE_INTEGER && v >= min && v <= max)
-		return v;
-	refuse(r, "number out of range");
-	return min;
-}
-
-static int64_t col_int_or_null(struct reader *r, int i, int64_t max)
-{
-	return sqlite3_column_type(r->st, i) == SQLITE_NULL ? -1 : col_int(r, i, 0, max);
-}
-
-/* Counts bytes that were read. Pages and cells that a damaged file names again
- * and again give more than the file holds. */
-static bool spend(struct reader *r, size_t n)
-{
-	r->a->spent += n;
-	if (r->a->spent > (uint64_t)r->a->file_size)
-		refuse(r, "more in it than in the file");
-	return !r->bad;
-}
-
-/* A text without NUL inside, copied. */
-static const char *col_text(struct reader *r, int i)
-{
-	const char *s = NULL;
-	int n;
-
-	if (sqlite3_column_type(r->st, i) == SQLITE_TEXT)
-		s = (const char *)sqlite3_column_text(r->st, i);
-	n = sqlite3_column_bytes(r->st, i);
-	if (n > NAME_MAX_BYTES)
-		refuse(r, "a text of more than 64 KiB");
-	else if (!s || strlen(s) != (size_t)n)
-		refuse(r, "text out of range");
-	return s && spend(r, (size_t)n) ? arena_strdup(&r->a->mem, s) : "";
-}
-
-static const void *col_blob(struct reader *r, int i, size_t *n)
-{
-	const void *p = sqlite3_column_blob(r->st, i);
-
-	*n = (size_t)sqlite3_column_bytes(r->st, i);
-	if (sqlite3_column_type(r->st, i) != SQLITE_BLOB)
-		refuse(r, "not a blob");
-	return spend(r, *n) && p ? p : "";
-}
-
-static struct hash128 col_hash(struct reader *r, int i)
-{
-	struct hash128 h = {0};
-	size_t n;
-	const void *p = col_blob(r, i, &n);
-
-	if (n == sizeof h.b && !r->bad)
-		memcpy(h.b, p, n);
-	else
-		refuse(r, "hash of the wrong length");
-	return h;
-}
+/* ---- reading ---- */
 
 static void read_meta(struct reader *r)
 {
-	struct art_meta *m = &r->a->meta;
+	struct art_meta m = {0};
 	size_t n;
 	const void *id = col_blob(r, 0, &n);
 
-	if (m->name || n > sizeof m->id.b)
-		refuse(r, m->name ? "more than one row" : "build-id too long");
+	if (r->a->program.n == (r->a->format <= SINGLE_FORMAT ? 1 : PROGRAMS_MAX))
+		refuse(r, "more programs than there may be");
+	if (n > sizeof m.id.b)
+		refuse(r, "build-id too long");
 	if (r->bad)
 		return;
-	m->id.n = (uint8_t)n;
-	memcpy(m->id.b, id, n);
-	m->name = col_text(r, 1);
-	m->producer = col_text(r, 2);
-	m->ld = col_text(r, 3);
-	m->kind = (uint32_t)col_int(r, 4, 0, ELF_OTHER);
+	m.id.n = (uint8_t)n;
+	memcpy(m.id.b, id, n);
+	m.name = col_text(r, 1);
+	m.producer = col_text(r, 2);
+	m.ld = col_text(r, 3);
+	m.kind = (uint32_t)col_int(r, 4, 0, ELF_OTHER);
+	vec_push(&r->a->program, m);
 }
 
 static void read_tu(struct reader *r)
 {
 	struct art_tu t = {.id = (uint32_t)r->a->tu.n};
 
-	if (col_int(r, 0, 0, ROWS_MAX) != t.id)
+	if (col_id(r, 0) != t.id)
 		refuse(r, "ids are not 0, 1, 2…");
 	t.name = col_text(r, 1);
 	t.as_args = col_text(r, 2);
 	t.text_size = (uint64_t)col_int(r, 3, 0, PACK_MAX);
 	t.hash = col_hash(r, 4);
 	vec_push(&r->a->tu, t);
-}
-
-static const uint32_t *parse_insns(
-    struct reader *r, const uint8_t **p, const uint8_t *end, uint32_t nblock)
-{
-	uint32_t *insns, k;
-	uint64_t v;
-
-	if (nblock > (size_t)(end - *p)) {
-		refuse(r, "fewer instruction counts than blocks");
-		return NULL;
-	}
-	insns = arena_array(&r->a->mem, nblock, sizeof *insns);
-	for (k = 0; k < nblock && !r->bad; k++) {
-		if (uleb_read(p, end, &v) < 0 || v > UINT32_MAX)
-			refuse(r, "instruction counts");
-		insns[k] = (uint32_t)v;
-	}
-	return insns;
-}
-
-static const uint32_t *read_insns(struct reader *r, int i, uint32_t nblock)
-{
-	size_t n;
-	const uint8_t *p = col_blob(r, i, &n), *end = p + n;
-	const uint32_t *insns = parse_insns(r, &p, end, nblock);
-
-	if (p != end)
-		refuse(r, "more instruction counts than blocks");
-	return insns;
-}
-
-static int by_place(const struct art_func *a, const struct art_func *b)
-{
-	return ORDER(a->tu, b->tu) ?: ORDER(a->ord, b->ord);
-}
-
-static void add_func(struct reader *r, const struct art_func *f)
-{
-	if (r->a->func.n && by_place(&r->a->func.v[r->a->func.n - 1], f) >= 0)
-		refuse(r, "functions out of order");
-	else if (f->tu >= r->a->tu.n)
-		refuse(r, "number out of range");
-	vec_push(&r->a->func, *f);
-}
-
-static void read_func(struct reader *r)
-{
-	struct art_func f = {0};
-
-	f.tu = (uint32_t)col_int(r, 0, 0, (int64_t)r->a->tu.n - 1);
-	f.ord = (uint32_t)col_int(r, 1, 0, UINT32_MAX);
-	f.name = col_text(r, 2);
-	f.key = col_hash(r, 3);
-	f.nblock = (uint32_t)col_int(r, 4, 0, UINT32_MAX);
-	f.insns = read_insns(r, 5, f.nblock);
-	f.opaque = col_text(r, 6);
-	add_func(r, &f);
-}
-
-/* ---- functions in columns ---- */
-
-struct columns {
-	struct reader *r;
-	const uint8_t *at[FUNC_COLUMNS], *end[FUNC_COLUMNS];
-};
-
-static uint32_t column_number(struct columns *c, int i)
-{
-	uint64_t v = 0;
-
-	if (uleb_read(&c->at[i], c->end[i], &v) < 0 || v > UINT32_MAX)
-		refuse(c->r, "number out of range");
-	return (uint32_t)v;
-}
-
-static const char *column_text(struct columns *c, int i)
-{
-	const uint8_t *s = c->at[i], *nul = NULL;
-
-	if (s < c->end[i])
-		nul = memchr(s, '\0', (size_t)(c->end[i] - s));
-	if (!nul || nul - s > NAME_MAX_BYTES) {
-		refuse(c->r, "text out of range");
-		return "";
-	}
-	c->at[i] = nul + 1;
-	return arena_strdup(&c->r->a->mem, (const char *)s);
-}
-
-static struct hash128 column_key(struct columns *c)
-{
-	struct hash128 h = {0};
-
-	if ((size_t)(c->end[KEYS] - c->at[KEYS]) < sizeof h.b) {
-		refuse(c->r, "hash of the wrong length");
-		return h;
-	}
-	memcpy(h.b, c->at[KEYS], sizeof h.b);
-	c->at[KEYS] += sizeof h.b;
-	return h;
-}
-
-static void parse_funcs(struct reader *r, const struct buf *column)
-{
-	struct columns c = {.r = r};
-	struct art_func f = {0};
-	uint64_t tu = 0;
-	int i;
-
-	for (i = 0; i < FUNC_COLUMNS; i++) {
-		c.at[i] = (const uint8_t *)column[i].p;
-		c.end[i] = column[i].n ? c.at[i] + column[i].n : c.at[i];
-	}
-	while (!r->bad && c.at[PLACES] < c.end[PLACES]) {
-		tu += column_number(&c, PLACES);
-		f.tu = tu > UINT32_MAX ? UINT32_MAX : (uint32_t)tu;
-		f.ord = column_number(&c, PLACES);
-		f.name = column_text(&c, NAMES);
-		f.opaque = column_text(&c, OPAQUE);
-		f.key = column_key(&c);
-		f.nblock = column_number(&c, BLOCKS);
-		f.insns = parse_insns(r, &c.at[INSNS], c.end[INSNS], f.nblock);
-		add_func(r, &f);
-	}
-	for (i = 0; i < FUNC_COLUMNS; i++)
-		if (c.at[i] != c.end[i])
-			refuse(r, "more in it than its functions");
-}
-
-/* The functions, where no rows say what they are. */
-static void read_packed_funcs(struct reader *r)
-{
-	struct buf column[FUNC_COLUMNS] = {0};
-	const void *z;
-	size_t n;
-	int i;
-
-	if (r->a->func.n) {
-		refuse(r, "functions twice");
-		return;
-	}
-	z = col_blob(r, 0, &n);
-	if (!r->bad && unpack_small(z, n, PACK_MAX, FUNC_RATIO, column, FUNC_COLUMNS, r->e)) {
-		err_wrap(r->e, "%s: damaged artifact: table %s", r->a->path, r->table);
-		r->bad = true;
-	}
-	if (!r->bad)
-		parse_funcs(r, column);
-	for (i = 0; i < FUNC_COLUMNS; i++)
-		buf_free(&column[i]);
 }
 
 /* Members come after their archive. */
@@ -371,7 +136,7 @@ static void read_input(struct reader *r)
 {
 	struct art_input in = {.id = (uint32_t)r->a->input.n};
 
-	if (col_int(r, 0, 0, ROWS_MAX) != in.id)
+	if (col_id(r, 0) != in.id)
 		refuse(r, "ids are not 0, 1, 2…");
 	in.kind = (uint32_t)col_int(r, 1, ART_OBJECT, ART_FILE);
 	in.path = col_text(r, 2);
@@ -403,7 +168,7 @@ static void read_recipe(struct reader *r)
 {
 	const char *arg = col_text(r, 1);
 
-	if (col_int(r, 0, 0, ROWS_MAX) != (int64_t)r->a->recipe.n)
+	if (col_id(r, 0) != (int64_t)r->a->recipe.n)
 		refuse(r, "arguments are not numbered 0, 1, 2…");
 	if (!names_an_input(arg, r->a->input.n))
 		refuse(r, "an argument names an input that is not there");
@@ -427,63 +192,77 @@ static void read_schema(struct reader *r)
 	refuse(r, "not the schema of an artifact");
 }
 
-static int read_table(struct artifact *a, const char *name, const char *sql,
-    void (*row)(struct reader *), int *rows, struct err *e)
-{
-	struct reader r = {.a = a, .table = name, .e = e};
-	int s, n = 0;
-
-	if (sqlite3_prepare_v2(a->db, sql, -1, &r.st, NULL) != SQLITE_OK)
-		return artifact_db_error(a, e);
-	while ((s = sqlite3_step(r.st)) == SQLITE_ROW && spend(&r, ROW_BYTES)) {
-		row(&r);
-		if (++n == ROWS_MAX)
-			refuse(&r, "too many rows");
-		if (r.bad)
-			break;
-	}
-	if (s != SQLITE_ROW && s != SQLITE_DONE && !r.bad) {
-		artifact_db_error(a, e);
-		r.bad = true;
-	}
-	sqlite3_finalize(r.st);
-	if (rows)
-		*rows = n;
-	return r.bad ? -1 : 0;
-}
-
 static int read_meta_table(struct artifact *a, struct err *e)
 {
-	int tables;
+	const struct query schema = {.table = "sqlite_schema",
+			       .sql =
+				   "SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema",
+			       .row = read_schema},
+			   meta = {.table = "meta",
+			       .sql = "SELECT build_id, name, producer, ld, kind FROM meta "
+				      "ORDER BY rowid",
+			       .row = read_meta};
+	int tables = read_rows(a, &schema, e);
 
-	if (read_table(a, "sqlite_schema",
-		"SELECT type, name, tbl_name, rootpage, sql FROM sqlite_schema", read_schema,
-		&tables, e) < 0)
+	if (tables < 0)
 		return -1;
-	if (tables != TABLES - !a->packed)
+	if (tables != (a->format > UNPACKED_FORMAT ? TABLES : PACK))
 		return err_set(e, "%s: not a Morph artifact (a table is missing)", a->path);
-	if (read_table(a, "meta", "SELECT build_id, name, producer, ld, kind FROM meta", read_meta,
-		NULL, e) < 0)
+	if (read_rows(a, &meta, e) < 0)
 		return -1;
-	if (!a->meta.name)
+	if (!a->program.n)
 		return err_set(e, "%s: damaged artifact: table meta is empty", a->path);
+	return 0;
+}
+
+/* Is path FOLDER/xx/yyyy….morph of this build? */
+static bool named_by(const char *path, const struct build_id *id)
+{
+	char *name = build_id_path("", 0, id);
+	size_t n = name ? strlen(name) : 0, length = strlen(path);
+	bool is = n && length >= n && !strcmp(path + length - n, name);
+
+	free(name);
+	return is;
+}
+
+/* Finds the program of that build among several. */
+static int choose_program(struct artifact *a, const struct build_id *of, struct err *e)
+{
+	size_t i;
+
+	for (i = 0; a->program.n > 1 && i < a->program.n; i++)
+		if (of && of->n ? build_id_equal(of, &a->program.v[i].id)
+				: named_by(a->path, &a->program.v[i].id))
+			break;
+	if (i == a->program.n)
+		return err_set(e,
+		    "%s: holds %zu programs; which of them, its name FOLDER/xx/yyyy….morph or "
+		    "--program=BUILD-ID says",
+		    a->path, a->program.n);
+	a->current = (uint32_t)i;
+	a->meta = a->program.v[i];
 	return 0;
 }
 
 static int read_tables(struct artifact *a, struct err *e)
 {
-	if (read_table(a, "tu", "SELECT id, name, as_args, size, original FROM tu ORDER BY id",
-		read_tu, NULL, e) < 0 ||
-	    read_table(a, "func",
-		"SELECT tu, ord, name, key, nblock, insns, opaque FROM func ORDER BY tu, ord",
-		read_func, NULL, e) < 0 ||
-	    (a->packed && read_table(a, "pack", "SELECT z FROM pack WHERE form = 3",
-			      read_packed_funcs, NULL, e) < 0) ||
-	    read_table(a, "input",
-		"SELECT id, kind, path, archive, tu, size FROM input ORDER BY id", read_input, NULL,
-		e) < 0 ||
-	    read_table(
-		a, "recipe", "SELECT ord, arg FROM recipe ORDER BY ord", read_recipe, NULL, e) < 0)
+	const int64_t from = rows_begin(a), to = rows_end(a);
+	const struct query
+	    tu = {"tu",
+		"SELECT id, name, as_args, size, original FROM tu WHERE id >= ? AND id < ? "
+		"ORDER BY id",
+		from, to, read_tu, NULL},
+	    input = {"input",
+		"SELECT id, kind, path, archive, tu, size FROM input WHERE id >= ? AND id < ? "
+		"ORDER BY id",
+		from, to, read_input, NULL},
+	    recipe = {"recipe",
+		"SELECT ord, arg FROM recipe WHERE ord >= ? AND ord < ? ORDER BY ord", from, to,
+		read_recipe, NULL};
+
+	if (read_rows(a, &tu, e) < 0 || functions_load(a, e) || read_rows(a, &input, e) < 0 ||
+	    read_rows(a, &recipe, e) < 0)
 		return -1;
 	return 0;
 }
@@ -522,8 +301,8 @@ static int check_format(struct artifact *a, struct err *e)
 	version = pragma(a, "user_version", e);
 	if (version < 0)
 		return -1;
-	a->packed = version != UNPACKED_FORMAT;
-	if (version != ARTIFACT_FORMAT && a->packed)
+	a->format = version;
+	if (version < UNPACKED_FORMAT || version > ARTIFACT_FORMAT)
 		return err_set(e, "%s: artifact format %lld, this Morph reads %d: build it again",
 		    a->path, (long long)version, ARTIFACT_FORMAT);
 	pages = pragma(a, "page_count", e);
@@ -539,12 +318,11 @@ static struct artifact *take_fd(int fd, const char *name)
 	struct artifact *a = xcalloc(1, sizeof *a);
 
 	a->fd = fd;
-	a->unpacked = -1;
 	a->path = xstrdup(name);
 	return a;
 }
 
-static int open_checked(struct artifact *a, struct err *e)
+static int open_checked(struct artifact *a, const struct build_id *of, struct err *e)
 {
 	struct stat st;
 
@@ -555,14 +333,15 @@ static int open_checked(struct artifact *a, struct err *e)
 	a->file_size = st.st_size;
 	if (artifact_connect(a, e) < 0 || check_format(a, e) < 0)
 		return -1;
-	return read_meta_table(a, e);
+	return read_meta_table(a, e) ?: choose_program(a, of, e);
 }
 
-struct artifact *artifact_open_fd(int fd, const char *name, struct err *e)
+struct artifact *artifact_open_fd(
+    int fd, const char *name, const struct build_id *of, struct err *e)
 {
 	struct artifact *a = take_fd(fd, name);
 
-	if (!open_checked(a, e) && !read_tables(a, e)) {
+	if (!open_checked(a, of, e) && !read_tables(a, e)) {
 		/* What is read from here on is read by the row. */
 		sqlite3_progress_handler(a->db, 0, NULL, NULL);
 		return a;
@@ -571,11 +350,16 @@ struct artifact *artifact_open_fd(int fd, const char *name, struct err *e)
 	return NULL;
 }
 
-struct artifact *artifact_open(const char *path, struct err *e)
+struct artifact *artifact_open_of(const char *path, const struct build_id *of, struct err *e)
 {
 	int fd = file_open(path, e);
 
-	return fd < 0 ? NULL : artifact_open_fd(fd, path, e);
+	return fd < 0 ? NULL : artifact_open_fd(fd, path, of, e);
+}
+
+struct artifact *artifact_open(const char *path, struct err *e)
+{
+	return artifact_open_of(path, NULL, e);
 }
 
 int artifact_peek(const char *path, struct build_id *id, char **name, struct err *e)
@@ -586,7 +370,7 @@ int artifact_peek(const char *path, struct build_id *id, char **name, struct err
 	if (fd < 0)
 		return -1;
 	a = take_fd(fd, path);
-	r = open_checked(a, e);
+	r = open_checked(a, NULL, e);
 	if (!r)
 		*id = a->meta.id;
 	if (!r && name)
@@ -604,6 +388,11 @@ void artifact_close(struct artifact *a)
 const struct art_meta *artifact_meta(struct artifact *a)
 {
 	return &a->meta;
+}
+
+size_t artifact_programs(struct artifact *a)
+{
+	return a->program.n;
 }
 
 bool artifact_lifted(struct artifact *a)
@@ -660,7 +449,7 @@ static void unpack_pack(struct reader *r)
 	    [FORM_MAP] = MAP_STREAMS,
 	    [FORM_LIBRARY] = LIBRARY_STREAMS};
 	enum { MOST = TEXT_STREAMS };
-	struct buf s[MOST] = {0}, *out = &r->a->content;
+	struct buf s[MOST] = {0}, *out = r->arg;
 	enum pack_form form = (enum pack_form)col_int(r, 0, FORM_BYTES, FORM_LIBRARY);
 	uint64_t size = (uint64_t)col_int(r, 1, 0, PACK_MAX);
 	size_t n, i;
@@ -670,7 +459,6 @@ static void unpack_pack(struct reader *r)
 		refuse(r, "a reference to functions");
 	if (r->bad)
 		return;
-	out->n = 0;
 	if (unpack_small(z, n, STREAMS_MAX(size), 0, s, streams[form], r->e) ||
 	    join(form, s, size, out, r->e) ||
 	    (out->n != size && err_set(r->e, "compressed content is damaged (size)"))) {
@@ -681,70 +469,81 @@ static void unpack_pack(struct reader *r)
 		buf_free(&s[i]);
 }
 
-/* Has fn read the row with this id. */
-static int read_row(struct reader *r, const char *sql, int64_t id, void (*fn)(struct reader *))
+/* The content of a pack, which is kept; the last ones that were asked for come first. */
+static const struct buf *unpacked(struct artifact *a, int64_t id, struct err *e)
 {
-	struct artifact *a = r->a;
+	struct unpacked *u = a->unpacked.v, this = {id, {0}};
+	const struct query q = {"pack", "SELECT form, size, z FROM pack WHERE id = ?", id, 0,
+	    unpack_pack, &this.content};
+	size_t i, all = 0;
 
-	if (sqlite3_prepare_v2(a->db, sql, -1, &r->st, NULL) != SQLITE_OK)
-		return artifact_db_error(a, r->e);
-	sqlite3_bind_int64(r->st, 1, id);
-	switch (sqlite3_step(r->st)) {
-	case SQLITE_ROW:
-		a->spent = 0;
-		fn(r);
-		break;
-	case SQLITE_DONE:
-		refuse(r, "no such row");
-		break;
-	default:
-		artifact_db_error(a, r->e);
-		r->bad = true;
+	for (i = 0; i < a->unpacked.n && u[i].id != id; i++)
+		continue;
+	if (i < a->unpacked.n) {
+		this = u[i];
+	} else if (read_row(a, &q, e) < 0) {
+		buf_free(&this.content);
+		return NULL;
+	} else {
+		vec_push(&a->unpacked, this);
+		u = a->unpacked.v;
 	}
-	sqlite3_finalize(r->st);
-	return r->bad ? -1 : 0;
+	memmove(u + 1, u, i * sizeof *u);
+	u[0] = this;
+	for (i = 0; i < a->unpacked.n; i++) {
+		all += u[i].content.n;
+		if (i && all > UNPACKED * PACK_FULL)
+			buf_free(&u[i].content);
+	}
+	for (; a->unpacked.n && !u[a->unpacked.n - 1].content.p; a->unpacked.n--)
+		continue;
+	return &u->content;
 }
+
+/* Of a row with content. */
+struct content {
+	int64_t id, max, pack; /* -1 = in no pack */
+	uint64_t size, at;     /* in the pack */
+	struct hash128 hash;
+	struct buf *out;
+};
 
 /* Adds content that lies in a pack. */
 static int add_from_pack(
     struct artifact *a, const struct content *c, struct buf *out, struct err *e)
 {
-	struct reader r = {.a = a, .table = "pack", .e = e};
+	const struct buf *pack = unpacked(a, c->pack, e);
 	struct hash128 h;
 
-	if (a->unpacked != c->pack) {
-		a->unpacked = -1;
-		if (read_row(&r, "SELECT form, size, z FROM pack WHERE id = ?", c->pack,
-			unpack_pack) < 0)
-			return -1;
-		a->unpacked = c->pack;
-	}
-	if (c->at > a->content.n || c->size > a->content.n - c->at)
+	if (!pack)
+		return -1;
+	if (c->at > pack->n || c->size > pack->n - c->at)
 		return err_set(e, "%s: damaged artifact: table pack: outside of it", a->path);
-	h = hash_bytes(a->content.p + c->at, c->size);
+	h = hash_bytes(pack->p + c->at, c->size);
 	if (!hash_equal(&h, &c->hash))
 		return err_set(e, "%s: damaged artifact: content does not match its hash", a->path);
-	buf_add(out, a->content.p + c->at, c->size);
+	buf_add(out, pack->p + c->at, c->size);
 	return 0;
 }
 
 static void read_reference(struct reader *r, const uint8_t *p, size_t n)
 {
+	struct content *c = r->arg;
 	const uint8_t *end = p + n;
 	uint64_t pack;
 
 	p++;
-	if (uleb_read(&p, end, &pack) < 0 || uleb_read(&p, end, &r->content.at) < 0 || p != end ||
+	if (uleb_read(&p, end, &pack) < 0 || uleb_read(&p, end, &c->at) < 0 || p != end ||
 	    pack > ROWS_MAX)
 		refuse(r, "a reference to no pack");
 	else
-		r->content.pack = (int64_t)pack;
+		c->pack = (int64_t)pack;
 }
 
 /* The (size, hash, z) of the row; a frame is unpacked at once. */
 static void read_content_row(struct reader *r)
 {
-	struct content *c = &r->content;
+	struct content *c = r->arg;
 	const uint8_t *z;
 	size_t n;
 
@@ -762,17 +561,15 @@ static void read_content_row(struct reader *r)
 	}
 }
 
-static int read_content(struct artifact *a, const char *name, const char *sql, int64_t id,
+static int read_content(struct artifact *a, const char *name, const char *sql, uint32_t id,
     int64_t max, struct buf *out, struct err *e)
 {
-	struct reader r = {.a = a,
-	    .table = name,
-	    .e = e,
-	    .content = {.id = id, .pack = -1, .max = max, .out = out}};
+	struct content c = {.id = id, .pack = -1, .max = max, .out = out};
+	const struct query q = {name, sql, rows_begin(a) + id, 0, read_content_row, &c};
 
-	if (read_row(&r, sql, id, read_content_row) < 0)
+	if (read_row(a, &q, e) < 0)
 		return -1;
-	return r.content.pack < 0 ? 0 : add_from_pack(a, &r.content, out, e);
+	return c.pack < 0 ? 0 : add_from_pack(a, &c, out, e);
 }
 
 int artifact_text(struct artifact *a, uint32_t tu, struct buf *out, struct err *e)

@@ -3,7 +3,9 @@
  * beside the module. Schema and meaning: docs/FORMATS.md "Artifact". It holds
  * the intermediate form of every TU, the foreign inputs of the link, the link
  * line as a recipe, the functions with their keys, and the block map of the
- * original build. Written once by the ld hook, read-only ever after.
+ * original build. Written once by the ld hook, read-only ever after. One that is
+ * installed may hold several programs of a build, each of which has that file by
+ * its own build-id as one of its names; what they share lies in it once.
  */
 #ifndef MORPH_ARTIFACT_H
 #define MORPH_ARTIFACT_H
@@ -16,7 +18,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { ARTIFACT_FORMAT = 3 };
+enum { ARTIFACT_FORMAT = 4 };
 
 struct art_meta {
 	struct build_id id;   /* of the original build */
@@ -88,13 +90,18 @@ struct artifact;
  * taken, no journal looked for.
  */
 struct artifact *artifact_open(const char *path, struct err *e); /* file_open() */
+/* Of several programs that of this build, in the last the one that the path xx/yyyy….morph names
+ * where of is NULL or has no bytes. Who knows the build compares it: there may be but another's. */
+struct artifact *artifact_open_of(const char *path, const struct build_id *of, struct err *e);
 /* Takes over fd, also when it fails; name is for messages. */
-struct artifact *artifact_open_fd(int fd, const char *name, struct err *e);
+struct artifact *artifact_open_fd(
+    int fd, const char *name, const struct build_id *of, struct err *e);
 void artifact_close(struct artifact *a);
 
 /* All tables below are loaded at open and live as long as the handle. */
 const struct art_meta *artifact_meta(struct artifact *a);
 bool artifact_lifted(struct artifact *a);
+size_t artifact_programs(struct artifact *a); /* how many are in the file */
 size_t artifact_tus(struct artifact *a, const struct art_tu **tu);
 size_t artifact_funcs(struct artifact *a, const struct art_func **func); /* by tu, ord */
 size_t artifact_inputs(struct artifact *a, const struct art_input **input);
@@ -116,9 +123,12 @@ int artifact_blockmap(struct artifact *a, struct buf *out, struct err *e);
 /* ---- writing: create, put…, commit ---- */
 
 /* Creates a new file; the caller publishes it afterwards (common/publish.h). small: takes longer,
- * and less room; functions are then to be put in order. */
+ * and less room; functions are then to be put in order, after all units. */
 struct artifact *artifact_create(const char *path, bool small, struct err *e);
+/* Begins a program, 0, 1, …: what is put after it is its. */
 int artifact_put_meta(struct artifact *a, const struct art_meta *m, struct err *e);
+/* What is put after this, but for units and functions, is that program's. */
+int artifact_turn_to(struct artifact *a, uint32_t program, struct err *e);
 /* The text itself, or one that was made of it and is edited to the same: hash is the original's;
  * text_size is computed. */
 int artifact_put_tu(
@@ -140,8 +150,8 @@ int artifact_commit(struct artifact *a, struct err *e);
 
 /* ---- finding ---- */
 
-/* Opens only far enough to tell which build an artifact belongs to, and (name not NULL) the file
- * name of that, to free. */
+/* Opens only far enough to tell which build an artifact belongs to, as artifact_open(), and (name
+ * not NULL) the file name of that, to free. */
 int artifact_peek(const char *path, struct build_id *id, char **name, struct err *e);
 
 /*

@@ -10,8 +10,12 @@
 
 #include <sqlite3.h>
 
-/* The format before this one was the same without packs. */
-enum { ARTIFACT_APPLICATION = 0x4d727068 /* "Mrph" */, UNPACKED_FORMAT = 2 };
+/* The formats before this one were the same without packs, and then of one program alone. */
+enum { ARTIFACT_APPLICATION = 0x4d727068 /* "Mrph" */, UNPACKED_FORMAT = 2, SINGLE_FORMAT = 3 };
+/* The ids of program N's rows are N << PROGRAM_SHIFT and more. */
+enum { PROGRAM_SHIFT = 24, ROWS_MAX = 1 << PROGRAM_SHIFT, PROGRAMS_MAX = 1 << 12 };
+/* Content beyond this begins another pack: what is read of one is unpacked as a whole. */
+enum { PACK_FULL = 4 << 20 };
 
 enum table { META, TU, FUNC, INPUT, RECIPE, BLOCKMAP, PACK, TABLES };
 
@@ -36,6 +40,14 @@ struct packing {
 	int64_t id;
 };
 
+/* A pack that was read; its content is freed where nothing is of late. */
+struct unpacked {
+	int64_t id;
+	struct buf content;
+};
+/* Units of several programs lie in packs in turn. */
+enum { UNPACKED = 8 };
+
 struct artifact {
 	sqlite3 *db;
 	char *path;
@@ -45,14 +57,19 @@ struct artifact {
 	bool small;        /* when writing; then also: */
 	struct packing texts, others;
 	struct buf func_column[FUNC_COLUMNS];
-	uint32_t func_tu; /* of the last function */
+	uint64_t func_tu; /* of the last function */
 	int64_t packs;
-	bool packed;      /* when reading: it has packs; then also: */
-	int64_t unpacked; /* whose content is in content, -1 = none */
-	struct buf content;
-	uint64_t spent;               /* bytes of the rows that were read */
-	sqlite3_stmt *insert[TABLES]; /* when writing */
+	struct htab content; /* by hash -> where it is in the packs */
+	struct htab home;    /* of units, by hash -> the first program with it */
+	VEC(bool) elsewhere; /* by unit of the current one: its functions are with another */
+	int64_t format;      /* when reading; where that has packs also: */
+	VEC(struct unpacked) unpacked; /* at most UNPACKED, the last read first */
+	uint64_t spent;                /* bytes of the rows that were read */
+	sqlite3_stmt *insert[TABLES];  /* when writing */
 	struct arena mem;
+	VEC(struct art_meta) program; /* when reading */
+	uint32_t current;             /* whose tables these are, or are written */
+	uint32_t programs;
 	struct art_meta meta;
 	VEC(struct art_tu) tu;
 	VEC(struct art_func) func;

@@ -62,6 +62,11 @@ static void bind_packed(
 	bind_blob(st, i + 2, z, n);
 }
 
+static int64_t row_id(const struct artifact *a, uint32_t id)
+{
+	return (int64_t)a->current << PROGRAM_SHIFT | id;
+}
+
 static int put(struct artifact *a, sqlite3_stmt *st, struct err *e)
 {
 	int r = sqlite3_step(st);
@@ -74,9 +79,6 @@ static int put(struct artifact *a, sqlite3_stmt *st, struct err *e)
 }
 
 /* ---- packs ---- */
-
-/* Content beyond this begins another one: what is read of one is unpacked as a whole. */
-enum { PACK_FULL = 4 << 20 };
 
 static int put_pack(struct artifact *a, int64_t id, enum pack_form form, size_t size,
     const struct buf *z, struct err *e)
@@ -110,45 +112,68 @@ static int flush(struct artifact *a, struct packing *p, struct err *e)
 	return r;
 }
 
-static void refer(sqlite3_stmt *st, int i, int64_t pack, size_t at, const void *p, size_t n)
+struct place {
+	uint32_t pack, at;
+};
+
+static void refer(sqlite3_stmt *st, int i, const struct hash128 *hash, size_t n, struct place to)
 {
-	struct hash128 hash = hash_bytes(p, n);
 	struct buf z = {0};
 
 	buf_char(&z, REFERENCE);
-	buf_uleb(&z, (uint64_t)pack);
-	buf_uleb(&z, at);
-	bind_packed(st, i, n, &hash, z.p, z.n);
+	buf_uleb(&z, to.pack);
+	buf_uleb(&z, to.at);
+	bind_packed(st, i, n, hash, z.p, z.n);
 	buf_free(&z);
 }
 
-/* Content in a pack of its own, which is freed. */
-static int add_alone(struct artifact *a, sqlite3_stmt *st, int i, const void *p, size_t n,
-    enum pack_form form, struct buf *s, size_t streams, struct err *e)
+/* Content that is there already is not put a second time. */
+static bool refer_again(
+    struct artifact *a, sqlite3_stmt *st, int i, const struct hash128 *hash, size_t n)
 {
+	const uint64_t *there = htab_get(&a->content, hash->b, sizeof hash->b);
+
+	if (there)
+		refer(st, i, hash, n, (struct place){(uint32_t)(*there >> 32), (uint32_t)*there});
+	return there;
+}
+
+static void refer_first(struct artifact *a, sqlite3_stmt *st, int i, const struct hash128 *hash,
+    size_t n, struct place to)
+{
+	*htab_put(&a->content, hash->b, sizeof hash->b, NULL) = (uint64_t)to.pack << 32 | to.at;
+	refer(st, i, hash, n, to);
+}
+
+/* Content in a pack of its own. */
+static int add_alone(struct artifact *a, sqlite3_stmt *st, int i, const void *p, size_t n,
+    enum pack_form form, const struct buf *s, size_t streams, struct err *e)
+{
+	struct hash128 hash = hash_bytes(p, n);
 	struct buf z = {0};
-	size_t k;
 	int r;
 
+	if (refer_again(a, st, i, &hash, n))
+		return 0;
 	pack_small(s, streams, 0, &z);
-	refer(st, i, a->packs, 0, p, n);
+	refer_first(a, st, i, &hash, n, (struct place){(uint32_t)a->packs, 0});
 	r = put_pack(a, a->packs++, form, n, &z, e);
-	for (k = 0; k < streams; k++)
-		buf_free(&s[k]);
 	buf_free(&z);
 	return r;
 }
 
-static int add_packed(
-    struct artifact *a, sqlite3_stmt *st, int i, const void *p, size_t n, struct err *e)
+static int add_packed(struct artifact *a, sqlite3_stmt *st, int i, const void *p, size_t n,
+    const struct hash128 *hash, struct err *e)
 {
 	struct packing *to = text_plain(p, n) ? &a->texts : &a->others;
 
+	if (refer_again(a, st, i, hash, n))
+		return 0;
 	if (to->b.n && to->b.n + n > PACK_FULL && flush(a, to, e))
 		return -1;
 	if (!to->b.n)
 		to->id = a->packs++;
-	refer(st, i, to->id, to->b.n, p, n);
+	refer_first(a, st, i, hash, n, (struct place){(uint32_t)to->id, (uint32_t)to->b.n});
 	buf_add(&to->b, p, n);
 	return 0;
 }
@@ -163,7 +188,7 @@ static int bind_content(
 		return err_set(
 		    e, "%s: content of %zu bytes exceeds the limit of 1 GiB", a->path, n);
 	if (a->small && n)
-		return add_packed(a, st, i, p, n, e);
+		return add_packed(a, st, i, p, n, &hash, e);
 	pack_bytes(p, n, &z);
 	bind_packed(st, i, n, &hash, z.p, z.n);
 	buf_free(&z);
@@ -172,10 +197,11 @@ static int bind_content(
 
 static void add_func(struct artifact *a, const struct art_func *f)
 {
+	uint64_t tu = (uint64_t)row_id(a, f->tu);
 	struct buf *c = a->func_column;
 	uint32_t i;
 
-	buf_uleb(&c[PLACES], f->tu - a->func_tu);
+	buf_uleb(&c[PLACES], tu - a->func_tu);
 	buf_uleb(&c[PLACES], f->ord);
 	buf_add(&c[NAMES], f->name, strlen(f->name) + 1);
 	buf_add(&c[OPAQUE], f->opaque, strlen(f->opaque) + 1);
@@ -183,18 +209,22 @@ static void add_func(struct artifact *a, const struct art_func *f)
 	buf_uleb(&c[BLOCKS], f->nblock);
 	for (i = 0; i < f->nblock; i++)
 		buf_uleb(&c[INSNS], f->insns[i]);
-	a->func_tu = f->tu;
+	a->func_tu = tu;
 }
 
-static int put_packs(struct artifact *a, struct err *e)
+/* The functions of the current program. */
+static int put_functions(struct artifact *a, struct err *e)
 {
 	struct buf z = {0};
-	int r;
+	int i, r;
 
-	if (flush(a, &a->texts, e) || flush(a, &a->others, e))
-		return -1;
+	if (!a->func_column[PLACES].n)
+		return 0;
 	pack_small(a->func_column, FUNC_COLUMNS, FUNC_RATIO, &z);
-	r = put_pack(a, a->packs, FORM_FUNCTIONS, 0, &z, e);
+	r = put_pack(a, a->packs++, FORM_FUNCTIONS, a->current, &z, e);
+	for (i = 0; i < FUNC_COLUMNS; i++)
+		a->func_column[i].n = 0;
+	a->func_tu = 0;
 	buf_free(&z);
 	return r;
 }
@@ -205,6 +235,11 @@ int artifact_put_meta(struct artifact *a, const struct art_meta *m, struct err *
 {
 	sqlite3_stmt *st = insert(a, META);
 
+	if (artifact_turn_to(a, a->programs, e))
+		return -1;
+	if (a->programs++ == PROGRAMS_MAX)
+		return err_set(e, "%s: more than %d programs", a->path, PROGRAMS_MAX);
+	a->elsewhere.n = 0;
 	bind_blob(st, 1, m->id.b, m->id.n);
 	bind_text(st, 2, m->name);
 	bind_text(st, 3, m->producer);
@@ -213,12 +248,30 @@ int artifact_put_meta(struct artifact *a, const struct art_meta *m, struct err *
 	return put(a, st, e);
 }
 
+int artifact_turn_to(struct artifact *a, uint32_t program, struct err *e)
+{
+	if (put_functions(a, e))
+		return -1;
+	a->current = program;
+	return 0;
+}
+
+static void note_home(struct artifact *a, const struct hash128 *unit)
+{
+	bool fresh;
+	uint64_t *first = htab_put(&a->home, unit->b, sizeof unit->b, &fresh);
+
+	if (fresh)
+		*first = a->current;
+	vec_push(&a->elsewhere, *first != a->current);
+}
+
 /* Without its text. */
 static sqlite3_stmt *insert_tu(struct artifact *a, const struct art_tu *tu)
 {
 	sqlite3_stmt *st = insert(a, TU);
 
-	sqlite3_bind_int64(st, 1, tu->id);
+	sqlite3_bind_int64(st, 1, row_id(a, tu->id));
 	bind_text(st, 2, tu->name);
 	bind_text(st, 3, tu->as_args);
 	bind_blob(st, 4, tu->hash.b, sizeof tu->hash.b);
@@ -232,6 +285,8 @@ int artifact_put_tu(
 
 	if (bind_content(a, st, 5, text, n, e) < 0)
 		return -1;
+	if (a->small)
+		note_home(a, &tu->hash);
 	return put(a, st, e);
 }
 
@@ -251,13 +306,14 @@ int artifact_put_func(struct artifact *a, const struct art_func *f, struct err *
 	uint32_t i;
 
 	if (a->small) {
-		add_func(a, f);
+		if (!a->elsewhere.v[f->tu])
+			add_func(a, f);
 		return 0;
 	}
 	st = insert(a, FUNC);
 	for (i = 0; i < f->nblock; i++)
 		buf_uleb(&insns, f->insns[i]);
-	sqlite3_bind_int64(st, 1, f->tu);
+	sqlite3_bind_int64(st, 1, row_id(a, f->tu));
 	sqlite3_bind_int64(st, 2, f->ord);
 	bind_text(st, 3, f->name);
 	bind_blob(st, 4, f->key.b, sizeof f->key.b);
@@ -272,7 +328,7 @@ static sqlite3_stmt *insert_input(struct artifact *a, const struct art_input *in
 {
 	sqlite3_stmt *st = insert(a, INPUT);
 
-	sqlite3_bind_int64(st, 1, in->id);
+	sqlite3_bind_int64(st, 1, row_id(a, in->id));
 	sqlite3_bind_int64(st, 2, in->kind);
 	bind_text(st, 3, in->path);
 	if (in->archive >= 0)
@@ -287,12 +343,14 @@ int artifact_put_input(
 {
 	sqlite3_stmt *st = insert_input(a, in);
 	struct buf s[LIBRARY_STREAMS] = {0};
+	int i, r;
 
-	if (a->small && in->kind == ART_SHARED && library_split(p, n, s)
+	r = a->small && in->kind == ART_SHARED && library_split(p, n, s)
 		? add_alone(a, st, 6, p, n, FORM_LIBRARY, s, LIBRARY_STREAMS, e)
-		: bind_content(a, st, 6, p, n, e))
-		return -1;
-	return put(a, st, e);
+		: bind_content(a, st, 6, p, n, e);
+	for (i = 0; i < LIBRARY_STREAMS; i++)
+		buf_free(&s[i]);
+	return r ? -1 : put(a, st, e);
 }
 
 int artifact_put_input_packed(struct artifact *a, const struct art_input *in,
@@ -308,7 +366,7 @@ int artifact_put_recipe(struct artifact *a, uint32_t ord, const char *arg, struc
 {
 	sqlite3_stmt *st = insert(a, RECIPE);
 
-	sqlite3_bind_int64(st, 1, ord);
+	sqlite3_bind_int64(st, 1, row_id(a, ord));
 	bind_text(st, 2, arg);
 	return put(a, st, e);
 }
@@ -317,17 +375,22 @@ int artifact_put_blockmap(struct artifact *a, const void *p, size_t n, struct er
 {
 	sqlite3_stmt *st = insert(a, BLOCKMAP);
 	struct buf s[MAP_STREAMS] = {0};
+	int i, r;
 
-	sqlite3_bind_int64(st, 1, 0);
-	if (a->small && map_split(p, n, s) ? add_alone(a, st, 2, p, n, FORM_MAP, s, MAP_STREAMS, e)
-					   : bind_content(a, st, 2, p, n, e))
-		return -1;
-	return put(a, st, e);
+	sqlite3_bind_int64(st, 1, row_id(a, 0));
+	r = a->small && map_split(p, n, s) ? add_alone(a, st, 2, p, n, FORM_MAP, s, MAP_STREAMS, e)
+					   : bind_content(a, st, 2, p, n, e);
+	for (i = 0; i < MAP_STREAMS; i++)
+		buf_free(&s[i]);
+	return r ? -1 : put(a, st, e);
 }
 
 int artifact_commit(struct artifact *a, struct err *e)
 {
-	int r = a->small ? put_packs(a, e) : 0;
+	int r =
+	    a->small && (put_functions(a, e) || flush(a, &a->texts, e) || flush(a, &a->others, e))
+		? -1
+		: 0;
 
 	if (!r && sqlite3_exec(a->db, "COMMIT", NULL, NULL, NULL) != SQLITE_OK)
 		r = artifact_db_error(a, e);

@@ -36,6 +36,8 @@ static const char HELP[] =
     "                               machine code; --addresses LIST: of the functions at\n"
     "                               these file offsets alone, in hexadecimal, a line each\n"
     "Options:\n"
+    "  --program ID     of an artifact of several programs, which: its build-id, if the\n"
+    "                   artifact's name does not say it\n"
     "  --original FILE  what is to be replaced: refused if changed after its link\n"
     "  --layout BUILD   the present layout (default: the original's)\n"
     "  --module BUILD   with --branches and --annotate: where code lies (default: the\n"
@@ -57,7 +59,8 @@ enum {
 	O_INSTRUMENT,
 	O_COUNTERS,
 	O_READ,
-	O_TOP
+	O_TOP,
+	O_PROGRAM
 };
 /* Options that only store their text, or that they are there: in which member. */
 enum { TEXTS = 1 << 10, FLAGS = 1 << 11 };
@@ -67,6 +70,7 @@ enum { TEXTS = 1 << 10, FLAGS = 1 << 11 };
 enum { TOP_DEFAULT = 20, JOBS_MAX = 64 };
 
 static const struct option LONG[] = {{"artifact", TEXT(artifact)},
+    {"program", required_argument, NULL, O_PROGRAM},
     {"samples", required_argument, NULL, O_SAMPLES}, {"counts", required_argument, NULL, O_COUNTS},
     {"random", required_argument, NULL, O_RANDOM}, {"identity", no_argument, NULL, O_IDENTITY},
     {"output", TEXT(out)}, {"original", TEXT(original)}, {"score", FLAG(score)},
@@ -162,6 +166,7 @@ static void check_options(const struct options *o, const struct wanted *w, int f
 	} rule[] = {{o->compare && files != 2, "--compare takes two profiles"},
 	    {files && !w->read && !o->compare, "too many arguments"},
 	    {!o->artifact && !o->lift, "--artifact is missing"},
+	    {o->program.n && !o->artifact, "--program needs --artifact"},
 	    {o->lift && (!o->out || o->artifact || w->sources || made || listed || o->carry ||
 			    o->original || o->layout),
 		"--lift needs -o NAME.morph, and takes --addresses and --jobs alone"},
@@ -235,6 +240,10 @@ static void read_option(struct options *o, struct wanted *w, int c, const char *
 	switch (c) {
 	case 'o':
 		o->out = optarg;
+		break;
+	case O_PROGRAM:
+		if (build_id_parse(optarg, &o->program))
+			usage("--program takes a build-id");
 		break;
 	case O_SAMPLES:
 	case O_COUNTS:

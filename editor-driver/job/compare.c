@@ -203,11 +203,11 @@ static int make_plan(
 	return 0;
 }
 
-int compare(const char *artifact, const struct compare_input in[2], unsigned jobs,
+int compare(struct artifact *art, const struct compare_input in[2], unsigned jobs,
     struct comparison *c, struct err *e)
 {
-	*c = (struct comparison){.art = artifact_open(artifact, e)};
-	if (!c->art || make_plan(c, 0, &in[0], jobs, e) || make_plan(c, 1, &in[1], jobs, e))
+	*c = (struct comparison){.art = art};
+	if (make_plan(c, 0, &in[0], jobs, e) || make_plan(c, 1, &in[1], jobs, e))
 		return -1;
 	compare_counts(c);
 	compare_layouts(c);

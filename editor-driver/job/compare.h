@@ -46,8 +46,8 @@ struct comparison {
 	struct score a, b, original; /* layouts of A and of B and the original's, all under B */
 };
 
-/* 0, or -1 and why in e. Close in both cases. */
-int compare(const char *artifact, const struct compare_input in[2], unsigned jobs,
+/* Takes the artifact over. 0, or -1 and why in e. Close in both cases. */
+int compare(struct artifact *art, const struct compare_input in[2], unsigned jobs,
     struct comparison *c, struct err *e);
 void compare_close(struct comparison *c);
 

@@ -78,7 +78,7 @@ int open_inputs(struct job *j, struct err *e)
 	const struct art_func *f;
 	size_t n;
 
-	j->art = artifact_open(o->artifact, e);
+	j->art = artifact_open_of(o->artifact, &o->program, e);
 	if (!j->art)
 		return -1;
 	if (o->order && funclist_read(&j->first, o->order, e))
@@ -343,7 +343,9 @@ int job_carry(struct job *j, struct buf *profile, struct err *e)
 
 int job_compare(struct job *j, struct err *e)
 {
-	return compare(j->o->artifact, j->o->compared, j->o->jobs, &j->comparison, e);
+	struct artifact *a = artifact_open_of(j->o->artifact, &j->o->program, e);
+
+	return a ? compare(a, j->o->compared, j->o->jobs, &j->comparison, e) : -1;
 }
 
 int job_lift(struct job *j, struct err *e)

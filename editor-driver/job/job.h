@@ -20,7 +20,9 @@
 #include "editor-driver/job/shapes.h"
 
 struct options {
-	const char *artifact, *original, *out, *cache, *keep, *layout, *carry; /* NULL: not given */
+	const char *artifact;
+	struct build_id program; /* which of those in it; n = 0: as artifact_open() */
+	const char *original, *out, *cache, *keep, *layout, *carry; /* NULL: not given */
 	const char *annotate, *module, *order;
 	const char *lift, *addresses;
 	const char *profile; /* file, or NULL */

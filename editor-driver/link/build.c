@@ -47,13 +47,19 @@ uint64_t build_room(const char *artifact, const char *original)
 	return least + packed * disk_size(artifact) + linked * disk_size(original);
 }
 
-/* The artifact decides what is linked, and how. */
+/* The artifact decides what is linked, and how; of several programs in its file, this one's. */
 static int name_proof(struct build *b, const char *artifact, struct err *e)
 {
+	const struct build_id *program = &artifact_meta(b->plan->art)->id;
+	struct cache_key file;
 	struct buf k = {0};
 
-	if (cache_key_file(b->cache, artifact, &b->objects.artifact, e))
+	if (cache_key_file(b->cache, artifact, &file, e))
 		return -1;
+	buf_add(&k, &file, sizeof file);
+	buf_add(&k, program->b, program->n);
+	b->objects.artifact = cache_key(b->cache, k.p, k.n);
+	k.n = 0;
 	buf_str(&k, "proof\n");
 	buf_add(&k, &b->objects.tools, sizeof b->objects.tools);
 	buf_add(&k, &b->relinker.tools, sizeof b->relinker.tools);

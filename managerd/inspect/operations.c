@@ -122,7 +122,7 @@ static struct artifact *open_pair(struct elf **module, struct inspect_head *h, s
 	*module = open_module(INSPECT_SECOND, "module", h, e);
 	if (!*module)
 		return NULL;
-	art = artifact_open_fd(INSPECT_FILE, "artifact", e);
+	art = artifact_open_fd(INSPECT_FILE, "artifact", &h->origin, e);
 	if (art) {
 		h->artifact = artifact_meta(art)->id;
 		if (!build_id_equal(&h->artifact, &h->origin))

@@ -67,6 +67,7 @@ static void editor_argv(
     const struct parent *p, const struct task *t, const char *cache, bool original, strings *argv)
 {
 	bool lifts = t->kind == TASK_LIFT;
+	char hex[BUILD_ID_HEX];
 	struct stat st;
 
 	vec_push(argv, xstrdup(p->editor));
@@ -76,8 +77,10 @@ static void editor_argv(
 		add_option(argv, "--lift", fd_path(FD_ORIGINAL));
 	if (lifts && !fstat(t->samples, &st) && st.st_size)
 		add_option(argv, "--addresses", fd_path(FD_SAMPLES));
-	if (!lifts)
+	if (!lifts) {
 		add_option(argv, "--artifact", fd_path(FD_ARTIFACT));
+		add_option(argv, "--program", xstrdup(build_id_hex(&t->origin, hex)));
+	}
 	if (t->kind != TASK_SCORE)
 		add_option(argv, "-o", folder_path(p->state, t->folder, "out"));
 	if (needs_cache(t))

@@ -139,7 +139,7 @@ static void read_all(int fd)
 	const struct art_tu *tu;
 	struct buf b = {0};
 	struct err e;
-	struct artifact *a = artifact_open_fd(fd, "fuzz", &e);
+	struct artifact *a = artifact_open_fd(fd, "fuzz", NULL, &e);
 	size_t i;
 
 	if (!a)

@@ -196,14 +196,14 @@ START_TEST(a_descriptor_is_read_and_no_name)
 	ck_assert(build_id_equal(&artifact_meta(a)->id, &one));
 	artifact_close(a);
 	ck_assert_int_eq(fcntl(fd, F_GETFD), 0);
-	a = artifact_open_fd(fd, "a name", &e);
+	a = artifact_open_fd(fd, "a name", NULL, &e);
 	ck_assert_msg(a != NULL, "%s", e.text);
 	ck_assert(build_id_equal(&artifact_meta(a)->id, &one));
 	ck_assert_int_eq(artifact_text(a, 0, &b, &e), 0);
 	artifact_close(a);
 	ck_assert_int_eq(fcntl(fd, F_GETFD), -1);
 	fd = open("/dev/null", O_RDONLY);
-	ck_assert_ptr_null(artifact_open_fd(fd, "a name", &e));
+	ck_assert_ptr_null(artifact_open_fd(fd, "a name", NULL, &e));
 	ck_assert_str_eq(e.text, "a name: not a regular file");
 	ck_assert_int_eq(fcntl(fd, F_GETFD), -1);
 	buf_free(&b);
@@ -261,7 +261,7 @@ static void after_sql(const char *sql, const char *why)
 START_TEST(every_row_is_checked)
 {
 	after_sql("PRAGMA application_id=1", "not a Morph artifact");
-	after_sql("PRAGMA user_version=4", "artifact format 4, this Morph reads 3");
+	after_sql("PRAGMA user_version=5", "artifact format 5, this Morph reads 4");
 	after_sql("DROP TABLE recipe", "a table is missing");
 	after_sql("CREATE VIEW v AS SELECT 1", "not the schema");
 	after_sql("CREATE TRIGGER g INSERT ON tu BEGIN DELETE FROM tu; END", "not the schema");
@@ -273,7 +273,9 @@ START_TEST(every_row_is_checked)
 		  "WHERE name = 'meta'",
 	    "malformed database schema");
 	after_sql("DELETE FROM meta", "table meta is empty");
-	after_sql("INSERT INTO meta SELECT * FROM meta", "table meta: more than one row");
+	after_sql("INSERT INTO meta SELECT * FROM meta", "holds 2 programs; which of them");
+	after_sql("INSERT INTO meta SELECT * FROM meta; PRAGMA user_version=3",
+	    "table meta: more programs");
 	after_sql("UPDATE meta SET build_id = zeroblob(33)", "table meta: build-id too long");
 	after_sql("UPDATE meta SET kind = 99", "table meta: number out of range");
 	after_sql("UPDATE tu SET id = 7 WHERE id = 1", "table tu: ids are not 0, 1, 2");
@@ -299,24 +301,27 @@ START_TEST(every_row_is_checked)
 	small = true;
 	after_sql("UPDATE pack SET z = x'00' WHERE form = 3", "table pack: compressed content is");
 	after_sql("INSERT INTO pack SELECT 9, form, size, z FROM pack WHERE form = 3",
-	    "table pack: functions twice");
+	    "damaged artifact: functions twice");
 	after_sql("DELETE FROM tu WHERE id = 1; DELETE FROM input WHERE id > 0; DELETE FROM recipe",
 	    "table pack: number out of range");
 }
 END_TEST
 
-/* What was written before there were packs. */
-START_TEST(the_format_before_is_read)
+/* What was written before there were packs, and before there were several programs. */
+START_TEST(the_formats_before_are_read)
 {
 	struct artifact *a;
 	struct buf b = {0};
 	sqlite3 *db;
 	struct err e;
 
+	small = _i;
 	write_artifact("t", "0102");
 	ck_assert_int_eq(sqlite3_open("t", &db), SQLITE_OK);
 	ck_assert_int_eq(
-	    sqlite3_exec(db, "DROP TABLE pack; PRAGMA user_version=2", NULL, NULL, NULL),
+	    sqlite3_exec(db,
+		small ? "PRAGMA user_version=3" : "DROP TABLE pack; PRAGMA user_version=2", NULL,
+		NULL, NULL),
 	    SQLITE_OK);
 	sqlite3_close(db);
 	a = artifact_open("t", &e);
@@ -326,6 +331,173 @@ START_TEST(the_format_before_is_read)
 	buf_free(&b);
 	after_sql("PRAGMA user_version=2", "a table is missing");
 	after_sql("DROP TABLE pack", "a table is missing");
+}
+END_TEST
+
+/* ---- several programs ---- */
+
+enum { PROGRAMS = 3, UNITS_EACH = 3 };
+static const char *const builds[PROGRAMS] = {"0a01", "0a02", "0a03"};
+
+/* Unit u of program p: all begin with the same one, the second has two others of the first, in
+ * turn, and the third the first's last, twice, the third's own last. */
+static char unit_name(int p, int u)
+{
+	return "abc"
+	       "acb"
+	       "acc"[p * UNITS_EACH + u];
+}
+
+static void put_several(const char *path, bool less_room)
+{
+	struct artifact *a = artifact_create(path, less_room, NULL);
+	char text[200], name[8];
+	int p, u, f;
+	struct err e;
+
+	for (p = 0; p < PROGRAMS; p++) {
+		struct art_meta meta = {id_of(builds[p]), "prog", "morph 0.1", "ld", ELF_PIE};
+
+		ck_assert_int_eq(artifact_put_meta(a, &meta, &e), 0);
+		for (u = 0; u < UNITS_EACH; u++) {
+			char c = unit_name(p, u);
+			struct art_tu tu = {(uint32_t)u, hash_bytes(&c, 1), "u", "", 0};
+
+			memset(text, c, sizeof text);
+			text[0] = (char)('0' + (u == 2 ? 0 : p)); /* reduced otherwise */
+			ck_assert_int_eq(artifact_put_tu(a, &tu, text, sizeof text, &e), 0);
+		}
+		for (u = 0; u < UNITS_EACH; u++)
+			for (f = 0; f < 2; f++) {
+				struct art_func func = {(uint32_t)u, (uint32_t)f, name,
+				    hash_bytes(name, 1), (uint32_t)f + 1, insns, ""};
+
+				snprintf(name, sizeof name, "%c%d", unit_name(p, u), f);
+				ck_assert_int_eq(artifact_put_func(a, &func, &e), 0);
+			}
+	}
+	for (p = 0; p < PROGRAMS; p++) {
+		struct art_input in[] = {{0, ART_FILE, "/list", -1, -1, 0},
+		    {1, ART_TU, "/a.o", -1, 0, 0}, {2, ART_TU, "/b.o", -1, 1, 0},
+		    {3, ART_TU, "/c.o", -1, 2, 0}};
+
+		ck_assert_int_eq(artifact_turn_to(a, (uint32_t)p, &e), 0);
+		for (u = 0; u < 4; u++)
+			ck_assert_int_eq(artifact_put_input(a, &in[u], "list", u ? 0 : 4, &e), 0);
+		ck_assert_int_eq(artifact_put_recipe(a, 0, builds[p], &e), 0);
+		ck_assert_int_eq(artifact_put_blockmap(a, builds[p], 4, &e), 0);
+	}
+	ck_assert_msg(!artifact_commit(a, &e), "%s", e.text);
+}
+
+static void check_program(struct artifact *a, int p)
+{
+	struct build_id id = id_of(builds[p]);
+	const struct art_input *in;
+	const struct art_func *f;
+	const char *const *arg;
+	const struct art_tu *tu;
+	struct buf b = {0};
+	char name[8];
+	size_t i;
+
+	ck_assert(build_id_equal(&artifact_meta(a)->id, &id));
+	ck_assert_uint_eq(artifact_programs(a), PROGRAMS);
+	ck_assert_uint_eq(artifact_tus(a, &tu), UNITS_EACH);
+	ck_assert_uint_eq(artifact_funcs(a, &f), UNITS_EACH * 2);
+	for (i = 0; i < UNITS_EACH * 2; i++) {
+		snprintf(name, sizeof name, "%c%zu", unit_name(p, (int)i / 2), i % 2);
+		ck_assert_str_eq(f[i].name, name);
+		ck_assert(f[i].tu == i / 2 && f[i].ord == i % 2 && f[i].nblock == i % 2 + 1);
+	}
+	for (i = 0; i < UNITS_EACH; i++) {
+		ck_assert_int_eq(artifact_text(a, (uint32_t)i, &b, NULL), 0);
+		ck_assert(b.p[0] == '0' + (i == 2 ? 0 : p) && b.p[1] == unit_name(p, (int)i));
+		b.n = 0;
+	}
+	ck_assert_uint_eq(artifact_inputs(a, &in), 4);
+	ck_assert_int_eq(artifact_content(a, 0, &b, NULL), 0);
+	ck_assert_str_eq(buf_cstr(&b), "list");
+	b.n = 0;
+	ck_assert_uint_eq(artifact_recipe(a, &arg), 1);
+	ck_assert_str_eq(arg[0], builds[p]);
+	ck_assert_int_eq(artifact_blockmap(a, &b, NULL), 0);
+	ck_assert_str_eq(buf_cstr(&b), builds[p]);
+	buf_free(&b);
+}
+
+START_TEST(several_programs_share_what_is_the_same)
+{
+	struct build_id id;
+	struct artifact *a;
+	char name[32];
+	struct err e;
+	int p;
+
+	put_several("t", _i);
+	assert_refused("t", "holds 3 programs; which of them");
+	ck_assert_int_eq(dir_make("0a", 0755, &e), 0);
+	for (p = 0; p < PROGRAMS; p++) {
+		id = id_of(builds[p]);
+		a = artifact_open_of("t", &id, &e);
+		ck_assert_msg(a != NULL, "%s", e.text);
+		check_program(a, p);
+		artifact_close(a);
+		snprintf(name, sizeof name, "./0a/%s.morph", builds[p] + 2);
+		ck_assert_int_eq(link("t", name), 0);
+		a = artifact_open(name, &e);
+		ck_assert_msg(a != NULL, "%s", e.text);
+		check_program(a, p);
+		artifact_close(a);
+	}
+	id = id_of("0b01");
+	ck_assert_ptr_null(artifact_open_of("t", &id, &e));
+	/* Seven texts, the list and three maps; the functions of the first. */
+	if (_i) {
+		sqlite3 *db;
+		sqlite3_stmt *st;
+
+		ck_assert_int_eq(sqlite3_open("t", &db), SQLITE_OK);
+		ck_assert_int_eq(sqlite3_prepare_v2(db,
+				     "SELECT (SELECT sum(size) FROM pack WHERE form < 3), "
+				     "(SELECT count(*) FROM pack WHERE form = 3)",
+				     -1, &st, NULL),
+		    SQLITE_OK);
+		ck_assert_int_eq(sqlite3_step(st), SQLITE_ROW);
+		ck_assert_int_eq(sqlite3_column_int(st, 0), 7 * 200 + 4 + 3 * 4);
+		ck_assert_int_eq(sqlite3_column_int(st, 1), 1);
+		sqlite3_finalize(st);
+		sqlite3_close(db);
+	}
+}
+END_TEST
+
+/* A thousand units that are the same as one with a thousand functions. */
+START_TEST(sharing_makes_no_large_program_of_a_small_file)
+{
+	enum { MANY = 1000 };
+	struct artifact *a = artifact_create("t", true, NULL);
+	struct art_meta meta = {id_of(builds[0]), "prog", "morph 0.1", "ld", ELF_PIE};
+	struct art_tu tu = {0, {{7}}, "u", "", 0};
+	struct art_func f = {0, 0, "f", {{1}}, 0, NULL, ""};
+	struct build_id id = id_of(builds[1]);
+	struct err e;
+
+	ck_assert_int_eq(artifact_put_meta(a, &meta, &e), 0);
+	ck_assert_int_eq(artifact_put_tu(a, &tu, "", 0, &e), 0);
+	for (f.ord = 0; f.ord < MANY; f.ord++)
+		ck_assert_int_eq(artifact_put_func(a, &f, &e), 0);
+	meta.id = id;
+	ck_assert_int_eq(artifact_put_meta(a, &meta, &e), 0);
+	for (tu.id = 0; tu.id < MANY; tu.id++)
+		ck_assert_int_eq(artifact_put_tu(a, &tu, "", 0, &e), 0);
+	ck_assert_int_eq(artifact_commit(a, &e), 0);
+	ck_assert_ptr_null(artifact_open_of("t", &id, &e));
+	ck_assert_msg(strstr(e.text, "table pack: more in it than in the file"), "%s", e.text);
+	id = id_of(builds[0]);
+	a = artifact_open_of("t", &id, &e);
+	ck_assert_msg(a != NULL, "%s", e.text);
+	artifact_close(a);
 }
 END_TEST
 
@@ -670,7 +842,9 @@ END_TEST
 UNIT_MAIN("artifact", 120, enter, leave, UNIT_LOOP(what_was_put_comes_back, 2),
     UNIT_LOOP(the_same_content_gives_the_same_bytes, 2), reading_leaves_no_trace,
     a_descriptor_is_read_and_no_name, nothing_beside_it_is_looked_at, foreign_files_are_refused,
-    every_row_is_checked, the_format_before_is_read,
+    every_row_is_checked, UNIT_LOOP(the_formats_before_are_read, 2),
+    UNIT_LOOP(several_programs_share_what_is_the_same, 2),
+    sharing_makes_no_large_program_of_a_small_file,
     UNIT_LOOP(damaged_packs_are_noticed_when_read, 11), block_maps_come_back_from_columns,
     libraries_come_back_from_differences, packs_are_read_in_any_order,
     UNIT_LOOP(truncation_is_noticed, 2), UNIT_LOOP(garbled_files_do_no_harm, 2),
