@@ -55,14 +55,9 @@ char *command_artifact(const char *name, struct err *e)
 
 /* ---- the file as JSON ---- */
 
-static json_t *clean(struct arena *a, const char *s)
-{
-	return json_string(words_clean(a, s));
-}
-
 static json_t *optional_text(struct arena *a, const char *s)
 {
-	return s && *s ? clean(a, s) : json_null();
+	return s && *s ? words_json(s) : json_null();
 }
 
 static json_t *units_json(struct artifact *art, struct arena *a)
@@ -75,7 +70,7 @@ static json_t *units_json(struct artifact *art, struct arena *a)
 	for (i = 0; i < n; i++)
 		json_array_append_new(list,
 		    json_pack("{sI so ss sI so}", "id", (json_int_t)tu[i].id, "name",
-			clean(a, tu[i].name), "hash", hash_hex(&tu[i].hash, hash), "bytes",
+			words_json(tu[i].name), "hash", hash_hex(&tu[i].hash, hash), "bytes",
 			(json_int_t)tu[i].text_size, "as_args", optional_text(a, tu[i].as_args)));
 	return list;
 }
@@ -94,7 +89,7 @@ static json_t *functions_json(struct artifact *art, struct arena *a)
 			insns += f[i].insns[b];
 		json_array_append_new(list,
 		    json_pack("{sI sI so ss sI sI so}", "unit", (json_int_t)f[i].tu, "ordinal",
-			(json_int_t)f[i].ord, "name", clean(a, f[i].name), "key",
+			(json_int_t)f[i].ord, "name", words_json(f[i].name), "key",
 			hash_hex(&f[i].key, key), "blocks", (json_int_t)f[i].nblock, "instructions",
 			(json_int_t)insns, "opaque", optional_text(a, f[i].opaque)));
 	}
@@ -115,9 +110,9 @@ static json_t *inputs_json(struct artifact *art, struct arena *a)
 	for (i = 0; i < n; i++)
 		json_array_append_new(
 		    list, json_pack("{sI ss so so so sI}", "id", (json_int_t)in[i].id, "kind",
-			      input_kind_name(in[i].kind), "path", clean(a, in[i].path), "archive",
-			      number_or_null(in[i].archive), "unit", number_or_null(in[i].tu),
-			      "bytes", (json_int_t)in[i].size));
+			      input_kind_name(in[i].kind), "path", words_json(in[i].path),
+			      "archive", number_or_null(in[i].archive), "unit",
+			      number_or_null(in[i].tu), "bytes", (json_int_t)in[i].size));
 	return list;
 }
 
@@ -128,7 +123,7 @@ static json_t *recipe_json(struct artifact *art, struct arena *a)
 	size_t n = artifact_recipe(art, &arg), i;
 
 	for (i = 0; i < n; i++)
-		json_array_append_new(list, clean(a, arg[i]));
+		json_array_append_new(list, words_json(arg[i]));
 	return list;
 }
 
@@ -138,10 +133,10 @@ static json_t *artifact_json(const char *path, struct artifact *art, struct aren
 	char id[BUILD_ID_HEX];
 	struct stat st;
 
-	return json_pack("{so sI si so so ss so ss so so so so}", "path", clean(a, path), "bytes",
+	return json_pack("{so sI si so so ss so ss so so so so}", "path", words_json(path), "bytes",
 	    (json_int_t)(stat(path, &st) == 0 ? st.st_size : 0), "format", ARTIFACT_FORMAT, "name",
-	    clean(a, m->name), "producer", clean(a, m->producer), "build_id",
-	    build_id_hex(&m->id, id), "ld", clean(a, m->ld), "kind", kind_name(m->kind), "units",
+	    words_json(m->name), "producer", words_json(m->producer), "build_id",
+	    build_id_hex(&m->id, id), "ld", words_json(m->ld), "kind", kind_name(m->kind), "units",
 	    units_json(art, a), "functions", functions_json(art, a), "inputs", inputs_json(art, a),
 	    "recipe", recipe_json(art, a));
 }

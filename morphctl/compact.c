@@ -286,7 +286,7 @@ static void reduce(struct buf *text, const struct art_func *f, size_t n)
 struct compaction {
 	struct artifact *in, *out;
 	bool stripped;
-	struct elf_names names; /* of its shared libraries */
+	struct elf_names names; /* of the shared libraries of all */
 	struct err *e;
 };
 
@@ -315,6 +315,15 @@ static int copy_units(struct compaction *c)
 	return r;
 }
 
+/* The names of all programs' libraries are known when this is through with the last. */
+static int copy_code(struct compaction *c, uint32_t program)
+{
+	return artifact_put_meta(c->out, artifact_meta(c->in), c->e) || copy_units(c) ||
+		       libraries_keep_link(&c->names, c->in, c->e)
+		   ? -1
+		   : 0;
+}
+
 /* Symbols that gold puts into its output are in an order that follows from the names of all. */
 static bool may_rename(const struct compaction *c, const struct art_input *in)
 {
@@ -336,13 +345,13 @@ static int copy_input(struct compaction *c, const struct art_input *in)
 	return r;
 }
 
-static int copy_link(struct compaction *c)
+static int copy_link(struct compaction *c, uint32_t program)
 {
 	const struct art_input *in;
 	const char *const *arg;
 	size_t n = artifact_inputs(c->in, &in), args = artifact_recipe(c->in, &arg), i;
 	struct buf b = {0};
-	int r = libraries_keep_link(&c->names, c->in, c->e);
+	int r = artifact_turn_to(c->out, program, c->e);
 
 	for (i = 0; i < n && !r; i++)
 		r = copy_input(c, &in[i]);
@@ -356,30 +365,45 @@ static int copy_link(struct compaction *c)
 	return r;
 }
 
-static int write_to(struct compaction *c, const char *path)
+/* One open at a time: each is as large as its program. */
+static int copy_each(struct compaction *c, const struct compact_source *from, size_t n,
+    int (*copy)(struct compaction *c, uint32_t program))
+{
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < n && !r; i++) {
+		c->in = artifact_open(from[i].artifact, c->e);
+		c->stripped = from[i].stripped;
+		r = c->in ? copy(c, (uint32_t)i) : -1;
+		artifact_close(c->in);
+	}
+	return r;
+}
+
+static int write_to(
+    struct compaction *c, const struct compact_source *from, size_t n, const char *path)
 {
 	c->out = artifact_create(path, true, c->e);
 	if (!c->out)
 		return -1;
-	if (artifact_put_meta(c->out, artifact_meta(c->in), c->e) || copy_units(c) ||
-	    copy_link(c)) {
+	if (copy_each(c, from, n, copy_code) || copy_each(c, from, n, copy_link)) {
 		artifact_close(c->out);
 		return -1;
 	}
 	return artifact_commit(c->out, c->e);
 }
 
-int compact_artifact(const char *from, const char *to, bool stripped, struct err *e)
+int compact_artifacts(const struct compact_source *from, size_t n, const char *to, struct err *e)
 {
-	struct compaction c = {.in = artifact_open(from, e), .stripped = stripped, .e = e};
+	struct compaction c = {.e = e};
 	struct publish p;
-	int r = c.in ? publish_open(&p, to, 0644, e) : -1;
+	int r = publish_open(&p, to, 0644, e);
 
-	if (!r && (r = write_to(&c, p.tmp)))
+	if (!r && (r = write_to(&c, from, n, p.tmp)))
 		publish_abort(&p);
 	else if (!r)
 		r = publish_commit(&p, e);
 	elf_names_free(&c.names);
-	artifact_close(c.in);
 	return r;
 }

@@ -7,7 +7,7 @@
 #include "common/publish.h"
 #include "morphctl/compilers.h"
 #include "morphctl/hooksummary.h"
-#include "morphctl/store.h"
+#include "morphctl/install.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,11 +1,10 @@
-#include "morphctl/store.h"
 #include "common/ascii.h"
 #include "common/artifact/artifact.h"
 #include "common/fetch/fetch.h"
 #include "common/places.h"
 #include "common/publish.h"
 #include "morphctl/command.h"
-#include "morphctl/compact.h"
+#include "morphctl/install.h"
 #include "morphctl/text/table.h"
 #include "morphctl/text/words.h"
 
@@ -17,213 +16,24 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* ---- installing ---- */
-
-struct installing {
-	char *store;      /* INTO/usr/lib/morph */
-	struct htab done; /* build-ids */
-	json_t *installed, *without;
-	struct err *e;
-};
-
-static json_t *text(const char *s)
-{
-	struct arena a = {0};
-	json_t *j = json_string(words_clean(&a, s));
-
-	arena_free(&a);
-	return j;
-}
-
-static bool same_file(const char *a, const char *b)
-{
-	struct stat x, y;
-
-	return !stat(a, &x) && !stat(b, &y) && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
-/* Whose debug information was taken away. */
-static bool stripped(const char *module)
-{
-	struct elf *f = elf_file_open(module, -1, NULL);
-	struct elf_section s;
-	bool is = f && elf_file_section(f, ".debug_info", &s, NULL) == 0;
-
-	elf_file_close(f);
-	return is;
-}
-
-static int install_artifact(struct installing *in, const char *module, const char *artifact)
-{
-	struct build_id id = {0};
-	char hex[BUILD_ID_HEX], *to, *dir;
-	struct stat st;
-	int r;
-
-	if (artifact_peek(artifact, &id, NULL, in->e))
-		return -1;
-	/* One program may have several names. */
-	if (htab_get(&in->done, id.b, id.n))
-		return 0;
-	htab_put(&in->done, id.b, id.n, NULL);
-	to = build_id_path(in->store, strlen(in->store), &id);
-	dir = path_dir(to);
-	r = dir_make(dir, 0755, in->e);
-	if (!r && !same_file(artifact, to))
-		r = compact_artifact(artifact, to, stripped(module), in->e);
-	if (!r)
-		r = stat(to, &st) ? err_sys(in->e, "%s", to) : 0;
-	if (!r)
-		json_array_append_new(
-		    in->installed, json_pack("{so ss so sI}", "path", text(module), "build_id",
-				       build_id_hex(&id, hex), "artifact", text(to), "bytes",
-				       (json_int_t)st.st_size));
-	free(dir);
-	free(to);
-	return r;
-}
-
-/* Debug information that was split off has a program's headers, and nothing that runs. */
-static bool runs(struct elf *f)
-{
-	enum { SEGMENTS = 64 };
-	struct elf_segment seg[SEGMENTS];
-	size_t n = elf_file_exec_segments(f, seg, SEGMENTS), i;
-	enum elf_kind kind = elf_file_kind(f);
-	uint64_t size = 0;
-
-	for (i = 0; i < n; i++)
-		size += seg[i].filesz;
-	return size && (kind == ELF_EXEC || kind == ELF_PIE || kind == ELF_SHARED);
-}
-
-static int install_of(struct installing *in, const char *module)
-{
-	struct elf *f = elf_file_open(module, -1, NULL);
-	struct build_id id = {0};
-	bool program = f && runs(f);
-	char *artifact, *there;
-	int r = 0;
-
-	if (f)
-		id = elf_file_build_id(f);
-	elf_file_close(f);
-	if (!program)
-		return 0;
-	there = build_id_path(in->store, strlen(in->store), &id);
-	artifact = artifact_find(module, &id, in->e);
-	if (artifact)
-		r = install_artifact(in, module, artifact);
-	else if (!there || access(there, F_OK) < 0)
-		json_array_append_new(in->without, text(module));
-	free(artifact);
-	free(there);
-	return r;
-}
-
-static int walk(struct installing *in, char *const *root)
-{
-	FTS *t = fts_open(root, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
-	FTSENT *f;
-	int r = 0;
-
-	if (!t)
-		return err_sys(in->e, "%s", *root);
-	while (!r && (f = fts_read(t)))
-		if (f->fts_info == FTS_F)
-			r = install_of(in, f->fts_path);
-		else if (f->fts_info == FTS_NS || f->fts_info == FTS_DNR) {
-			errno = f->fts_errno;
-			r = err_sys(in->e, "%s", f->fts_path);
-		}
-	fts_close(t);
-	return r;
-}
-
-int store_install(const char *folder, const char *into, json_t **done, struct err *e)
-{
-	static char *const system[] = {"/bin", "/sbin", "/lib", "/lib64", "/usr", "/opt", NULL};
-	char *const one[] = {(char *)folder, NULL};
-	struct installing in = {
-	    .store = xasprintf("%s/usr/lib/morph", strcmp(into, "/") ? into : ""),
-	    .installed = json_array(),
-	    .without = json_array(),
-	    .e = e};
-	int r = walk(&in, folder ? one : system);
-
-	*done = json_pack("{so so}", "installed", in.installed, "without", in.without);
-	htab_free(&in.done);
-	free(in.store);
-	return r;
-}
-
-int store_install_built(const char *folder, int status)
-{
-	struct arena a = {0};
-	struct err e;
-	json_t *done;
-	size_t n;
-
-	if (status)
-		return status;
-	status = store_install(folder, folder, &done, &e);
-	n = json_array_size(json_object_get(done, "installed"));
-	if (status)
-		status = complain(EXIT_FAILED, "%s", words_clean(&a, e.text));
-	else
-		fprintf(stderr, "morph: %s installed below %s\n",
-		    words_plural(&a, (double)n, "artifact"), words_clean(&a, folder));
-	json_decref(done);
-	arena_free(&a);
-	return status;
-}
-
-static void show_installed(const struct invocation *in, const json_t *done)
-{
-	static const struct column column[] = {
-	    {"BUILD-ID", CUT_END}, {"SIZE", RIGHT}, {"PROGRAM", CUT}};
-	struct table t = {column, sizeof column / sizeof *column};
-	const json_t *list = json_object_get(done, "installed"), *x;
-	size_t i, without = json_array_size(json_object_get(done, "without"));
-
-	json_array_foreach (list, i, x)
-		table_row(&t, json_str(x, "build_id"), words_bytes(in->mem, json_num(x, "bytes")),
-		    json_str(x, "path"));
-	printf("%s installed", words_plural(in->mem, (double)i, "artifact"));
-	if (without)
-		printf("; %s without one",
-		    words_plural(in->mem, (double)without, "other linked file"));
-	putchar('\n');
-	if (i)
-		table_end(&t, table_colour());
-}
-
-int cmd_artifact_install(const struct invocation *in)
-{
-	const char *folder = in->narg ? in->arg[0] : NULL;
-	const char *into = in->narg > 1 ? in->arg[1] : folder ? folder : "/";
-	struct err e;
-	json_t *done;
-
-	if (store_install(folder, into, &done, &e) == 0)
-		return show(in, done, show_installed);
-	json_decref(done);
-	return complain(EXIT_FAILED, "%s", words_clean(in->mem, e.text));
-}
-
 /* ---- what is there ---- */
 
-static void list_file(json_t *list, const char *path)
+struct listing {
+	json_t *list;
+	struct htab seen;
+};
+
+static void list_file(struct listing *l, const char *path)
 {
 	struct build_id id = {0};
 	char hex[BUILD_ID_HEX], *name;
-	struct stat st;
 
-	if (artifact_peek(path, &id, &name, NULL) || stat(path, &st))
+	if (artifact_peek(path, &id, &name, NULL))
 		return;
-	json_array_append_new(
-	    list, json_pack("{so ss so sI}", "name", text(name), "build_id", build_id_hex(&id, hex),
-		      "path", text(path), "bytes", (json_int_t)st.st_size));
+	store_list(l->list,
+	    json_pack("{so ss so}", "name", words_json(name), "build_id", build_id_hex(&id, hex),
+		"path", words_json(path)),
+	    "path", &l->seen);
 	free(name);
 }
 
@@ -232,7 +42,7 @@ static int by_name(const FTSENT **a, const FTSENT **b)
 	return strcmp((*a)->fts_name, (*b)->fts_name);
 }
 
-static void list_folder(json_t *list, char *folder)
+static void list_folder(struct listing *l, char *folder)
 {
 	FTS *t = fts_open((char *const[]){folder, NULL}, FTS_PHYSICAL | FTS_NOCHDIR, by_name);
 	FTSENT *f;
@@ -240,7 +50,7 @@ static void list_folder(json_t *list, char *folder)
 	while (t && (f = fts_read(t)))
 		if (f->fts_level == 2 && (f->fts_info == FTS_F || f->fts_info == FTS_SL) &&
 		    f->fts_namelen > 6 && !strcmp(f->fts_name + f->fts_namelen - 6, ".morph"))
-			list_file(list, f->fts_path);
+			list_file(l, f->fts_path);
 	if (t)
 		fts_close(t);
 }
@@ -269,11 +79,9 @@ static void show_list(const struct invocation *in, const json_t *list)
 	const json_t *x;
 	size_t i;
 
-	json_array_foreach (list, i, x) {
-		bytes += json_num(x, "bytes");
-		table_row(&t, json_str(x, "name"), words_bytes(in->mem, json_num(x, "bytes")),
-		    json_str(x, "path"));
-	}
+	json_array_foreach (list, i, x)
+		table_row(
+		    &t, json_str(x, "name"), store_size(in->mem, x, &bytes), json_str(x, "path"));
 	printf(
 	    "%s, %s\n", words_plural(in->mem, (double)i, "artifact"), words_bytes(in->mem, bytes));
 	if (i)
@@ -282,10 +90,11 @@ static void show_list(const struct invocation *in, const json_t *list)
 
 int cmd_artifact_list(const struct invocation *in)
 {
-	json_t *list = json_array();
+	struct listing l = {.list = json_array()};
 
-	each_folder(list_one, list);
-	return show(in, list, show_list);
+	each_folder(list_one, &l);
+	htab_free(&l.seen);
+	return show(in, l.list, show_list);
 }
 
 int cmd_artifact_find(const struct invocation *in)
@@ -326,7 +135,7 @@ static int publish_fetched(
 		return -1;
 	if (file_write_all(p.fd, b->p, b->n))
 		r = err_sys(e, "%s", p.tmp);
-	else if (!(a = artifact_open(p.tmp, e)))
+	else if (!(a = artifact_open_of(p.tmp, id, e)))
 		r = -1;
 	else if (!build_id_equal(&artifact_meta(a)->id, id))
 		r = err_set(e, "the server sent the artifact of another build");

@@ -79,6 +79,15 @@ char *words_plural(struct arena *a, double n, const char *noun)
 	return arena_printf(a, "%s %s%s", words_number(a, n), noun, n == 1 ? "" : "s");
 }
 
+json_t *words_json(const char *s)
+{
+	struct arena a = {0};
+	json_t *j = json_string(words_clean(&a, s));
+
+	arena_free(&a);
+	return j;
+}
+
 char *words_clean(struct arena *a, const char *s)
 {
 	char *out, *p;

@@ -28,6 +28,7 @@ char *words_plural(struct arena *a, double n, const char *noun);
  * UTF-8 become '?', so that no name can move the cursor. NULL: "".
  */
 char *words_clean(struct arena *a, const char *s);
+json_t *words_json(const char *s); /* words_clean() */
 
 /* A user's name, or the number where there is none. */
 char *words_user(struct arena *a, double uid);

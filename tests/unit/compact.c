@@ -106,7 +106,9 @@ static struct artifact *compacted(bool stripped)
 	struct artifact *a;
 
 	make();
-	ck_assert_msg(compact_artifact("from", "to", stripped, &e) == 0, "%s", e.text);
+	ck_assert_msg(
+	    compact_artifacts(&(struct compact_source){"from", stripped}, 1, "to", &e) == 0, "%s",
+	    e.text);
 	a = artifact_open("to", &e);
 	ck_assert_msg(a != NULL, "%s", e.text);
 	return a;
@@ -166,11 +168,13 @@ START_TEST(what_cannot_be_read_is_not_published)
 	ck_assert_int_eq(file_read("from", 0, &b, &e), 0);
 	for (i = 0; i < 100; i++) {
 		ck_assert_int_eq(publish_bytes("cut", b.p, b.n * i / 100, 0644, &e), 0);
-		ck_assert_int_eq(compact_artifact("cut", "to", true, &e), -1);
+		ck_assert_int_eq(
+		    compact_artifacts(&(struct compact_source){"cut", true}, 1, "to", &e), -1);
 		ck_assert(*e.text && access("to", F_OK) < 0);
 	}
 	buf_free(&b);
-	ck_assert_int_eq(compact_artifact("from", "none/to", true, &e), -1);
+	ck_assert_int_eq(
+	    compact_artifacts(&(struct compact_source){"from", true}, 1, "none/to", &e), -1);
 }
 END_TEST
 
