@@ -9,25 +9,19 @@
  * what is loaded may go again where memory is short. */
 enum { TURN_NS = 30000000, LOAD_TURNS_MAX = 200 };
 
-/* Moves the hits of the touched slots to the profile; returns those whose
- * function the current program has no more. */
-static uint64_t merge_hits(
-    struct place *p, const struct map_touched *touched, struct recording *record)
+/* Adds them to the profile; returns the samples whose function the current program has no more. */
+static uint64_t merge_hits(struct place *p, const struct map_hits *hits, struct recording *record)
 {
-	uint64_t gone = 0, n;
-	uint32_t slot;
-	size_t i;
+	const struct map_hit *h;
+	uint64_t gone = 0;
 
-	for (i = 0; i < touched->slot.n; i++) {
-		slot = touched->slot.v[i];
-		n = p->origin->hit[slot];
-		p->origin->hit[slot] = 0;
-		if (!place_slot(p, slot)) {
-			gone += n;
+	for (h = hits->v.v; h < hits->v.v + hits->v.n; h++) {
+		if (!place_slot(p, h->slot)) {
+			gone += h->samples;
 			continue;
 		}
-		profile_add(p->pf, slot - p->f->slot, (double)n * p->weight, p->at);
-		recording_count(record, p->origin, p->f, slot - p->f->slot, n);
+		profile_add(p->pf, h->slot - p->f->slot, (double)h->samples * p->weight, p->at);
+		recording_count(record, p->origin, p->f, h->slot - p->f->slot, h->samples);
 	}
 	return gone;
 }
@@ -65,7 +59,7 @@ static int take_module(struct batches *t, const struct wire_module *w, struct pl
     struct accounting *acc, struct batch_module *at, struct err *e)
 {
 	struct modules *ms = &t->core->modules;
-	struct map_touched touched = {0};
+	struct map_hits hits = {0};
 	uint64_t all = wire_sum_samples(w->sample, w->nsample),
 		 extra = wire_sum_samples(w->extra, w->nextra), outside, gone;
 	struct module *mod;
@@ -89,14 +83,14 @@ static int take_module(struct batches *t, const struct wire_module *w, struct pl
 		*at = (struct batch_module){mod, (size_t)(build - mod->builds.build.v), at->weight};
 		place_build(p, mod, build);
 		p->weight = p->age * at->weight;
-		outside = map_samples(&build->map, w->sample, w->nsample, p->origin->hit, &touched);
+		outside = map_samples(&build->map, w->sample, w->nsample, &hits);
 		recording_begin(t->recording, mod, p->origin);
-		gone = merge_hits(p, &touched, t->recording);
+		gone = merge_hits(p, &hits, t->recording);
 		recording_end(t->recording, outside);
-		touched.slot.n = 0;
-		extra -= map_samples(&build->map, w->extra, w->nextra, p->origin->hit, &touched);
-		extra -= merge_hits(p, &touched, t->recording);
-		vec_free(&touched.slot);
+		hits.v.n = 0;
+		extra -= map_samples(&build->map, w->extra, w->nextra, &hits);
+		extra -= merge_hits(p, &hits, t->recording);
+		vec_free(&hits.v);
 		acc->no_block += outside;
 		acc->stale += gone;
 		acc->mapped += all - outside - gone;

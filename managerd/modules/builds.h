@@ -10,7 +10,6 @@
 struct origin { /* functions of an original build and its layouts */
 	struct build_id id;
 	struct map_table table;
-	uint64_t *hit;       /* per slot, all 0 between batches */
 	uint32_t *func;      /* per function of the table: FUNC_… or index in the profile */
 	struct uops uops;    /* of the present program, once it has a replay table */
 	uint32_t *uops_func; /* managerd/samples/observe.h; NULL = no such table */
@@ -49,6 +48,8 @@ struct builds {
 
 /* The original of an id, or NULL. */
 struct origin *builds_origin(const struct builds *b, const struct build_id *id);
+/* Forgets its replay table. */
+void origin_drop_table(struct origin *o);
 /* The function of the present profile that the n-th function of an origin's table
  * counts in; NULL when the present program has it no more. */
 struct profile_func *origin_func(struct origin *o, struct profile *now, size_t n);

@@ -28,7 +28,6 @@ static struct origin *add_origin(
 	struct origin o = {.id = *id, .table = *t};
 	size_t i;
 
-	o.hit = xcalloc(t->nslot, sizeof *o.hit);
 	o.func = xcalloc(t->func.n, sizeof *o.func);
 	for (i = 0; i < t->func.n; i++)
 		o.func[i] = FUNC_UNKNOWN;
@@ -91,6 +90,16 @@ static void run_table(void *arg)
 	w->rc = tables_load(w->dir, &w->name, &w->used, &w->uops, &w->part, &w->why);
 }
 
+void origin_drop_table(struct origin *o)
+{
+	free(o->uops_func);
+	free(o->closed);
+	o->uops_func = o->closed = NULL;
+	o->nclosed = 0;
+	weights_free(&o->weights);
+	uops_free(&o->uops);
+}
+
 /* It goes to its module, where that is still loaded. */
 static void attach(const struct builds *b, struct table_work *w)
 {
@@ -101,10 +110,7 @@ static void attach(const struct builds *b, struct table_work *w)
 	o->uops_asked = false;
 	if (w->rc != 1)
 		return;
-	free(o->uops_func);
-	free(o->closed);
-	weights_free(&o->weights);
-	uops_free(&o->uops);
+	origin_drop_table(o);
 	o->uops = w->uops;
 	w->uops = (struct uops){0};
 	o->uops_func = observe_link(&o->table, &o->uops);
@@ -207,6 +213,8 @@ void module_more_table(struct modules *ms, struct module *m, struct origin *o)
 	    functions_sampled(m) <= o->uops_used + o->uops_used / 4)
 		return;
 	o->uops_asked = true;
+	/* Of a large program there is no room for two; this one is back in a moment. */
+	origin_drop_table(o);
 	start_table(ms, m, NULL);
 }
 

@@ -21,12 +21,8 @@ void module_unload(struct modules *ms, struct module *m)
 	profile_free(&m->profile.before);
 	for (i = 0; i < m->builds.origin.n; i++) {
 		map_table_free(&m->builds.origin.v[i].table);
-		free(m->builds.origin.v[i].hit);
 		free(m->builds.origin.v[i].func);
-		free(m->builds.origin.v[i].uops_func);
-		free(m->builds.origin.v[i].closed);
-		weights_free(&m->builds.origin.v[i].weights);
-		uops_free(&m->builds.origin.v[i].uops);
+		origin_drop_table(&m->builds.origin.v[i]);
 	}
 	for (i = 0; i < m->builds.build.n; i++)
 		map_free(&m->builds.build.v[i].map);
@@ -73,7 +69,7 @@ void module_count_bytes(struct modules *ms, struct module *m)
 
 	for (i = 0; i < m->builds.origin.n; i++) {
 		o = &m->builds.origin.v[i];
-		n += o->table.nslot * sizeof *o->hit + o->table.func.n * sizeof *o->func;
+		n += o->table.func.n * sizeof *o->func;
 		n += map_size(&(struct map){0}, &o->table);
 		if (o->uops_func)
 			n += uops_size(&o->uops) +

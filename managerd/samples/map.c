@@ -284,12 +284,12 @@ static size_t advance(const struct map_range *r, size_t i, size_t n, uint64_t of
 	return lo;
 }
 
-uint64_t map_samples(const struct map *m, const struct wire_sample *s, size_t n, uint64_t *hit,
-    struct map_touched *touched)
+uint64_t map_samples(
+    const struct map *m, const struct wire_sample *s, size_t n, struct map_hits *hits)
 {
 	const struct map_range *r = m->range.v;
+	size_t i, at = 0, last = m->range.n;
 	uint64_t outside = 0;
-	size_t i, at = 0;
 
 	for (i = 0; i < n; i++) {
 		at = advance(r, at, m->range.n, s[i].offset);
@@ -297,9 +297,10 @@ uint64_t map_samples(const struct map *m, const struct wire_sample *s, size_t n,
 			outside += s[i].count;
 			continue;
 		}
-		if (!hit[r[at].slot])
-			vec_push(&touched->slot, r[at].slot);
-		hit[r[at].slot] += s[i].count;
+		if (at != last)
+			vec_push(&hits->v, (struct map_hit){r[at].slot, 0});
+		hits->v.v[hits->v.n - 1].samples += s[i].count;
+		last = at;
 	}
 	return outside;
 }

@@ -68,14 +68,18 @@ void map_index(struct map *m);
 void map_free(struct map *m);
 
 /*
- * Adds n samples (ascending offsets) to hit[slot]; appends each slot that was
- * zero to touched. Returns the samples outside all blocks.
+ * Appends the blocks of n samples (ascending offsets), a slot once for each of its ranges.
+ * Returns the samples outside all blocks.
  */
-struct map_touched {
-	VEC(uint32_t) slot;
+struct map_hit {
+	uint32_t slot;
+	uint64_t samples;
 };
-uint64_t map_samples(const struct map *m, const struct wire_sample *s, size_t n, uint64_t *hit,
-    struct map_touched *touched);
+struct map_hits {
+	VEC(struct map_hit) v;
+};
+uint64_t map_samples(
+    const struct map *m, const struct wire_sample *s, size_t n, struct map_hits *hits);
 /* The range that holds an offset, or NULL. A search in one piece. */
 const struct map_range *map_at(const struct map *m, uint64_t offset);
 /* The function of a slot; *block gets the block id. Binary search. */

@@ -91,7 +91,7 @@ static void count_other(struct watch *w, const char *path, uint64_t n)
 
 void watch_take(struct watch *w, const struct wire_batch *b)
 {
-	struct map_touched touched = {0};
+	struct map_hits hits = {0};
 	const struct wire_module *m;
 	uint64_t n;
 	uint32_t i;
@@ -103,13 +103,15 @@ void watch_take(struct watch *w, const struct wire_batch *b)
 			continue;
 		}
 		w->all += n;
-		w->mapped += n - map_samples(&w->map, m->sample, m->nsample, w->hit, &touched);
+		w->mapped += n - map_samples(&w->map, m->sample, m->nsample, &hits);
 	}
 	for (i = 0; i < b->nregs; i++)
 		if (build_id_equal(&b->module[b->regs[i].module].id, &w->id))
 			observe(&w->observer, &b->regs[i]);
 	w->observer.site.n = 0;
-	vec_free(&touched.slot);
+	for (i = 0; i < hits.v.n; i++)
+		w->hit[hits.v.v[i].slot] += hits.v.v[i].samples;
+	vec_free(&hits.v);
 }
 
 /* ---- as a profile ---- */

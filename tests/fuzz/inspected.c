@@ -30,9 +30,8 @@ static int memory(const void *p, size_t n)
 
 static void join(const struct map_table *t, const struct blockmap *b)
 {
-	struct map_touched touched = {0};
+	struct map_hits hits = {0};
 	struct wire_sample s = {.count = 1};
-	uint64_t *hit;
 	uint32_t block;
 	struct map m;
 	struct err e;
@@ -40,16 +39,15 @@ static void join(const struct map_table *t, const struct blockmap *b)
 
 	if (t->nslot > 1 << 20 || map_make(b, t, &m, &e))
 		return;
-	hit = xcalloc(t->nslot + 1, sizeof *hit);
 	for (i = 0; i < m.range.n; i++) {
 		must(m.range.v[i].start < m.range.v[i].end && m.range.v[i].slot < t->nslot);
 		must(map_at(&m, m.range.v[i].start) == &m.range.v[i]);
 		must(map_slot(t, m.range.v[i].slot, &block)->nblock > block);
 		s.offset = m.range.v[i].end - 1;
-		must(!map_samples(&m, &s, 1, hit, &touched) && hit[m.range.v[i].slot]);
+		must(!map_samples(&m, &s, 1, &hits) && hits.v.v[i].slot == m.range.v[i].slot &&
+		     hits.v.v[i].samples == 1);
 	}
-	vec_free(&touched.slot);
-	free(hit);
+	vec_free(&hits.v);
 	map_free(&m);
 }
 
