@@ -496,8 +496,8 @@ static json_t *json_function(
 	return j;
 }
 
-json_t *json_profile(const struct store_module *m, const struct profile *p, struct decay at,
-    size_t max_functions, size_t max_blocks)
+json_t *json_profile(const struct store_module *m, const struct profile *p, size_t total,
+    struct decay at, size_t max_functions, size_t max_blocks)
 {
 	struct profile_sum sum = profile_total(p, at);
 	json_t *list = json_array();
@@ -517,5 +517,5 @@ json_t *json_profile(const struct store_module *m, const struct profile *p, stru
 	return json_pack("{so so so so so so so}", "module", json_module_id(m->id), "path",
 	    json_text(m->path), "samples", json_number(sum.samples), "understood",
 	    json_number(sum.understood), "functions_sampled", count(n), "functions_total",
-	    count(p->func.n), "functions", list);
+	    count(total), "functions", list);
 }

@@ -30,9 +30,10 @@ json_t *json_order(const struct manager_order *o);
 json_t *json_event(const struct store_event *ev);
 /* left_s: of its step; NAN = not known. */
 json_t *json_change(const struct change *c, double left_s);
-/* p: as of now. At most max_functions, of each at most max_blocks. */
-json_t *json_profile(const struct store_module *m, const struct profile *p, struct decay at,
-    size_t max_functions, size_t max_blocks);
+/* p: as of now, of a program of so many functions. At most max_functions, of each at most
+ * max_blocks. */
+json_t *json_profile(const struct store_module *m, const struct profile *p, size_t total,
+    struct decay at, size_t max_functions, size_t max_blocks);
 
 /* module_visible: whether the peer may know whose build it is. */
 json_t *json_file(const struct address_file *f, bool module_visible);

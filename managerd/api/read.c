@@ -1,6 +1,5 @@
 #include "managerd/api/routes.h"
 #include "managerd/cycle/cycle.h"
-#include "managerd/job/edit.h"
 #include "managerd/api/json.h"
 
 #include <math.h>
@@ -74,31 +73,25 @@ enum http_verdict api_get_profile(struct call *c)
 {
 	uint64_t functions = FUNCTIONS_DEFAULT, blocks = 0;
 	struct profile p = {0};
+	size_t total;
 	struct err e;
 	json_t *j;
 
 	if (api_param_uint(c, "functions", 1, API_LIST_MAX, &functions) < 0 ||
 	    api_param_uint(c, "blocks", 0, API_LIST_MAX, &blocks) < 0)
 		return HTTP_REPLY;
-	if (manager_profile(c->api->m, c->module->id, &p, &e) < 0)
+	if (manager_profile(c->api->m, c->module->id, &p, &total, &e) < 0)
 		return api_internal(c, &e);
-	j = json_profile(c->module, &p, manager_decay(c->api->m), functions, blocks);
+	j = json_profile(c->module, &p, total, manager_decay(c->api->m), functions, blocks);
 	profile_free(&p);
 	return api_sync(c, j);
 }
 
 enum http_verdict api_get_samples(struct call *c)
 {
-	struct manager *m = c->api->m;
-	struct profile p = {0};
 	struct err e;
-	int rc;
 
-	if (manager_profile(m, c->module->id, &p, &e) < 0)
-		return api_internal(c, &e);
-	rc = edit_print_samples(&p, store_density(c->module), manager_decay(m), &c->rp->body, &e);
-	profile_free(&p);
-	if (rc)
+	if (manager_print_profile(c->api->m, c->module->id, &c->rp->body, &e) < 0)
 		return api_internal(c, &e);
 	c->rp->status = 200;
 	c->rp->type = "text/plain; charset=utf-8";

@@ -78,9 +78,12 @@ int manager_status(struct manager *m, struct manager_status *out, struct err *e)
 
 /* The aged profile sum of a module as of now; loads nothing. */
 double manager_samples(struct manager *m, uint64_t module);
-/* A module's aged profile as of now (all functions at one as_of_ms); the
- * caller frees it with profile_free(). */
-int manager_profile(struct manager *m, uint64_t module, struct profile *out, struct err *e);
+/* A module's aged profile as of now (all functions at one as_of_ms), without those of all its
+ * functions that have nothing; the caller frees it with profile_free(). */
+int manager_profile(
+    struct manager *m, uint64_t module, struct profile *out, size_t *functions, struct err *e);
+/* Appends it as morph-edit --samples reads it (managerd/job/edit.h). */
+int manager_print_profile(struct manager *m, uint64_t module, struct buf *out, struct err *e);
 struct manager_trial {
 	enum trial_kind kind;
 	enum trial_trouble trouble;

@@ -327,7 +327,8 @@ double manager_samples(struct manager *m, uint64_t module)
 	return mod->row.samples * decay_since(at, mod->row.samples_ms);
 }
 
-int manager_profile(struct manager *m, uint64_t module, struct profile *out, struct err *e)
+int manager_profile(
+    struct manager *m, uint64_t module, struct profile *out, size_t *functions, struct err *e)
 {
 	struct module *mod = modules_get(&m->core.modules, module);
 	struct decay at = modules_decay(&m->core.modules);
@@ -338,11 +339,27 @@ int manager_profile(struct manager *m, uint64_t module, struct profile *out, str
 		return err_set(e, "no such module");
 	if (module_load(&m->core.modules, mod, e))
 		return -1;
-	profile_copy(out, &mod->profile.now);
+	*functions = mod->profile.now.func.n;
+	profile_copy_used(out, &mod->profile.now);
 	for (i = 0; i < out->func.n; i++)
 		profile_age(&out->func.v[i], at);
 	modules_trim(&m->core.modules, NULL);
 	return 0;
+}
+
+int manager_print_profile(struct manager *m, uint64_t module, struct buf *out, struct err *e)
+{
+	struct module *mod = modules_get(&m->core.modules, module);
+	int r;
+
+	if (!mod)
+		return err_set(e, "no such module");
+	if (module_load(&m->core.modules, mod, e))
+		return -1;
+	r = edit_print_samples(
+	    &mod->profile.now, store_density(&mod->row), modules_decay(&m->core.modules), out, e);
+	modules_trim(&m->core.modules, NULL);
+	return r;
 }
 
 bool manager_map(struct manager *m, uint64_t module, const struct build_id *build,

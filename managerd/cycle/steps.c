@@ -282,7 +282,7 @@ static int start_job(struct work *w, struct module *mod, struct err *e)
 
 	if (w->now.kind < PRIV_VERIFY) {       /* commands are over what was made before */
 		if (w->now.kind == PRIV_BUILD) /* to be remembered; the present one goes on */
-			profile_copy(&made->used, now);
+			profile_copy_used(&made->used, now);
 		made->list = mod->list.wanted;
 		made->mapped = mod->row.mapped;
 		made->lifted = mod->memory.lifted;

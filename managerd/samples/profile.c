@@ -12,17 +12,27 @@ struct profile_func *profile_get(const struct profile *p, const struct hash128 *
 	return at ? &p->func.v[*at - 1] : NULL;
 }
 
+/* Functions are mostly put by unit. */
+static const char *unit_name(struct profile *p, const char *tu)
+{
+	const char *last = p->func.n ? p->func.v[p->func.n - 1].tu : NULL;
+
+	return last && !strcmp(last, tu) ? last : arena_strdup(&p->mem, tu);
+}
+
 struct profile_func *profile_put(struct profile *p, const struct hash128 *key, const char *name,
     const char *tu, const char *opaque, uint32_t nblock)
 {
 	struct profile_func *f = profile_get(p, key);
+	const char *unit;
 
 	if (f)
 		return f->nblock == nblock ? f : NULL;
+	unit = unit_name(p, tu);
 	vec_push(&p->func, (struct profile_func){.key = *key,
-			       .name = xstrdup(name),
-			       .tu = xstrdup(tu),
-			       .opaque = opaque ? xstrdup(opaque) : NULL,
+			       .name = arena_strdup(&p->mem, name),
+			       .tu = unit,
+			       .opaque = opaque ? arena_strdup(&p->mem, opaque) : NULL,
 			       .nblock = nblock});
 	*htab_put(&p->by_key, key->b, sizeof key->b, NULL) = p->func.n;
 	return &p->func.v[p->func.n - 1];
@@ -37,9 +47,6 @@ double *profile_blocks(struct profile_func *f)
 
 static void func_free(struct profile_func *f)
 {
-	free(f->name);
-	free(f->tu);
-	free(f->opaque);
 	free(f->block);
 	vec_free(&f->edge);
 	vec_free(&f->predecessors);
@@ -54,6 +61,7 @@ void profile_free(struct profile *p)
 		func_free(&p->func.v[i]);
 	vec_free(&p->func);
 	htab_free(&p->by_key);
+	arena_free(&p->mem);
 }
 
 void profile_clear(struct profile_func *f)
@@ -78,7 +86,7 @@ void profile_move(struct profile_func *to, struct profile_func *from)
 	memset(&from->call, 0, sizeof from->call);
 }
 
-static void copy(struct profile *to, const struct profile *from, bool all)
+void profile_copy_used(struct profile *to, const struct profile *from)
 {
 	const struct profile_func *f;
 	struct profile_func *g;
@@ -87,7 +95,7 @@ static void copy(struct profile *to, const struct profile *from, bool all)
 	*to = (struct profile){0};
 	for (i = 0; i < from->func.n; i++) {
 		f = &from->func.v[i];
-		if (!all && !f->as_of_ms)
+		if (!f->as_of_ms)
 			continue;
 		g = profile_put(to, &f->key, f->name, f->tu, f->opaque, f->nblock);
 		if (f->block)
@@ -101,16 +109,6 @@ static void copy(struct profile *to, const struct profile *from, bool all)
 		g->as_of_ms = f->as_of_ms;
 		g->dirty = true;
 	}
-}
-
-void profile_copy(struct profile *to, const struct profile *from)
-{
-	copy(to, from, true);
-}
-
-void profile_copy_used(struct profile *to, const struct profile *from)
-{
-	copy(to, from, false);
 }
 
 double decay_since(struct decay at, int64_t then_ms)

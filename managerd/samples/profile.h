@@ -48,8 +48,8 @@ struct profile_call {
 
 struct profile_func {
 	struct hash128 key;
-	char *name, *tu; /* tu: name of its translation unit */
-	char *opaque;    /* why it moves as a whole, NULL = it is understood */
+	const char *name, *tu; /* tu: name of its translation unit */
+	const char *opaque;    /* why it moves as a whole, NULL = it is understood */
 	uint32_t nblock;
 	double *block;             /* samples, nblock of them, as of as_of_ms; NULL = none yet */
 	struct profile_edges edge; /* as of as_of_ms as well */
@@ -64,6 +64,7 @@ struct profile_func {
 struct profile {
 	VEC(struct profile_func) func; /* each key once */
 	struct htab by_key;            /* key bytes -> index + 1 */
+	struct arena mem;              /* owns the strings */
 };
 
 /* The function of a key, made empty when it is new. nblock of a known key
@@ -78,7 +79,6 @@ void profile_free(struct profile *p);
 void profile_clear(struct profile_func *f);
 /* Moves what a function of equal key and blocks has to another, which is empty. */
 void profile_move(struct profile_func *to, struct profile_func *from);
-void profile_copy(struct profile *to, const struct profile *from);
 /* Without the functions that have nothing. */
 void profile_copy_used(struct profile *to, const struct profile *from);
 

@@ -338,7 +338,7 @@ START_TEST(profiles_of_giants_are_bounded)
 		for (b = 0; b < 10; b++)
 			profile_add_call(f, b, &k, 1, (struct decay){1000, 1e9});
 	}
-	j = json_profile(&row, &p, (struct decay){1000, 1e9}, 1000, 1000);
+	j = json_profile(&row, &p, 40, (struct decay){1000, 1e9}, 1000, 1000);
 	list = json_object_get(j, "functions");
 	ck_assert_uint_eq(json_array_size(list), 40);
 	for (i = 0; i < 40; i++)

@@ -3,6 +3,7 @@
  * modules of one user with decisions, history and a profile, one of another
  * user, and changes that end when the test says so.
  */
+#include "managerd/job/edit.h"
 #include "managerd/api/api.h"
 #include "managerd/cycle/cycle.h"
 #include "managerd/samples/ingest.h"
@@ -72,7 +73,8 @@ double manager_samples(struct manager *m, uint64_t module)
 	return module == module_id("/home/ann/bin/lua") ? 15210.5 : 12;
 }
 
-int manager_profile(struct manager *m, uint64_t module, struct profile *p, struct err *e)
+int manager_profile(
+    struct manager *m, uint64_t module, struct profile *p, size_t *functions, struct err *e)
 {
 	struct hash128 a = hash_bytes("a", 1), b = hash_bytes("b", 1), c = hash_bytes("c", 1);
 	char *name;
@@ -92,6 +94,7 @@ int manager_profile(struct manager *m, uint64_t module, struct profile *p, struc
 		profile_add(profile_put(p, &c, name, "l.c", NULL, 1), 0, 1, at);
 		free(name);
 	}
+	*functions = p->func.n;
 	return 0;
 }
 
@@ -121,6 +124,19 @@ int manager_code(
 }
 
 /* Of every build: two functions, the second without a piece of its first block. */
+int manager_print_profile(struct manager *m, uint64_t module, struct buf *out, struct err *e)
+{
+	struct profile p = {0};
+	size_t functions;
+	int r = manager_profile(m, module, &p, &functions, e) ||
+			edit_print_samples(&p, 1, manager_decay(m), out, e)
+		    ? -1
+		    : 0;
+
+	profile_free(&p);
+	return r;
+}
+
 bool manager_map(struct manager *m, uint64_t module, const struct build_id *build,
     const struct map **map, const struct map_table **table)
 {

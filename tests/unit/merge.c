@@ -107,7 +107,7 @@ START_TEST(copies_have_their_outcomes)
 
 	profile_add_edge(f, 0, 1, 6, at(1000));
 	profile_add_call(f, 1, &f->key, 3, at(1000));
-	profile_copy(&q, &p);
+	profile_copy_used(&q, &p);
 	profile_add_edge(f, 0, 1, 6, at(1000));
 	g = profile_get(&q, &f->key);
 	ck_assert_uint_eq(g->edge.n, 1);

@@ -140,8 +140,7 @@ static void rebuild(void)
 	sample("g", 2, 0, 20);
 	sample("gone", 1, 0, 30);
 	profile_copy_used(&before, &p);
-	free(before.func.v[0].name);
-	before.func.v[0].name = xstrdup("h");
+	before.func.v[0].name = "h";
 	table("h", 0, 4);
 	table("g", 1, 2);
 	map_table_end(&t, NULL);
@@ -167,8 +166,7 @@ START_TEST(changed_functions_skew_what_is_left)
 {
 	rebuild();
 	ck_assert_double_eq_tol(remap_skew(&before, &p, at(1000)), .5, 1e-9);
-	free(before.func.v[0].name);
-	before.func.v[0].name = xstrdup("of no function there is");
+	before.func.v[0].name = "of no function there is";
 	ck_assert_double_eq(remap_skew(&before, &p, at(1000)), 0);
 }
 END_TEST
