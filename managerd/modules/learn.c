@@ -8,8 +8,9 @@
 
 /* ---- what an inspection says ---- */
 
+/* With its table where the store has another or none. */
 static int store_found(struct modules *ms, const struct module *m, const struct priv_inspected *r,
-    int64_t now_ms, struct err *e)
+    bool other, int64_t now_ms, struct err *e)
 {
 	struct store_build b = {.module = m->row.id,
 	    .id = r->id,
@@ -23,7 +24,8 @@ static int store_found(struct modules *ms, const struct module *m, const struct 
 
 	if (store_put_build(ms->store, &b, e))
 		return -1;
-	return store_put_table(ms->store, m->row.id, &r->origin, r->table, r->ntable, e);
+	return other ? store_put_table(ms->store, m->row.id, &r->origin, r->table, r->ntable, e)
+		     : 0;
 }
 
 static void set_state(struct store_module *r)
@@ -84,12 +86,7 @@ static void forget_tries(struct store_module *r)
 static bool same_artifact(
     const struct modules *ms, const struct store_module *row, const struct priv_inspected *r)
 {
-	struct buf table = {0};
-	bool same = store_table(ms->store, row->id, &row->origin, &table, NULL) == 1 &&
-		    table.n == r->ntable && !memcmp(table.p, r->table, table.n);
-
-	buf_free(&table);
-	return same;
+	return store_same_table(ms->store, row->id, &row->origin, r->table, r->ntable, NULL) == 1;
 }
 
 /* The row becomes what was found; profile, maps and store follow. */
@@ -127,7 +124,7 @@ static int adopt(struct modules *ms, struct module *m, const struct priv_inspect
 		return -1;
 	if (!j)
 		return 0;
-	if (store_found(ms, m, d, now_ms, e))
+	if (store_found(ms, m, d, rebuilt || again, now_ms, e))
 		return -1;
 	if (rebuilt && module_take_over(ms, m, &origin, &j->table, now_ms, e))
 		return -1;

@@ -8,16 +8,20 @@
 
 enum { SEEN_DAYS = 90 };
 
-/* ---- accounting ---- */
-
-int store_seen(struct store *s, uint64_t session, uint64_t seq, struct err *e)
+static int has_row(struct store *s, sqlite3_stmt *st, struct err *e)
 {
-	sqlite3_stmt *st = sql_bind(s, SEEN, e, "ii", session, seq);
 	int rc = sql_run(s, st, e);
 
 	if (rc == 1)
 		sqlite3_reset(st);
 	return rc;
+}
+
+/* ---- accounting ---- */
+
+int store_seen(struct store *s, uint64_t session, uint64_t seq, struct err *e)
+{
+	return has_row(s, sql_bind(s, SEEN, e, "ii", session, seq), e);
 }
 
 int store_account(struct store *s, uint64_t session, uint64_t seq, int64_t at_ms,
@@ -291,4 +295,10 @@ int store_table(
 		sqlite3_reset(st);
 	}
 	return rc;
+}
+
+int store_same_table(struct store *s, uint64_t module, const struct build_id *origin, const void *p,
+    size_t n, struct err *e)
+{
+	return has_row(s, sql_bind(s, SAME_TABLE, e, "izb", module, origin, p, n), e);
 }

@@ -190,6 +190,9 @@ int store_put_table(struct store *s, uint64_t module, const struct build_id *ori
 /* 1 found and appended to out, 0 absent, -1 error. */
 int store_table(struct store *s, uint64_t module, const struct build_id *origin, struct buf *out,
     struct err *e);
+/* 1 it is these n bytes, 0 another or none, -1 error. */
+int store_same_table(struct store *s, uint64_t module, const struct build_id *origin, const void *p,
+    size_t n, struct err *e);
 
 /* ---- profiles ---- */
 enum profile_kind {

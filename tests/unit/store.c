@@ -239,6 +239,9 @@ START_TEST(builds_and_tables)
 	ck_assert_int_eq(store_put_table(s, b.module, &b.origin, "tab", 3, &e), 0);
 	ck_assert_int_eq(store_table(s, b.module, &b.origin, &table, &e), 1);
 	ck_assert_str_eq(buf_cstr(&table), "tab");
+	ck_assert_int_eq(store_same_table(s, b.module, &b.origin, "tab", 3, &e), 1);
+	ck_assert_int_eq(store_same_table(s, b.module, &b.origin, "ta", 2, &e), 0);
+	ck_assert_int_eq(store_same_table(s, b.module, &unknown, "tab", 3, &e), 0);
 	ck_assert_int_eq(store_table(s, b.module, &unknown, &table, &e), 0);
 	buf_free(&table);
 	b.module = 4711;
