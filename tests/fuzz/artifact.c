@@ -3,7 +3,7 @@
  * Artifacts. Even first byte: the rest is a file as it comes. Odd:
  * the rest is a list of changes to a sound artifact made at the start, with
  * pages so small that all its tables are trees: struct change. With its second
- * bit the artifact is as they are installed.
+ * bit the artifact is as they are installed, with its third its second program is read.
  */
 #include "common/artifact/artifact.h"
 #include "common/publish.h"
@@ -21,10 +21,16 @@ static struct buf sound[2];
 
 static const uint32_t insns[3] = {3, 200, 70000};
 
-/* A number of TUs, functions and inputs, some with names that need pages of their own. */
-static int put_all(struct artifact *a, struct err *e)
+static struct build_id program_id(uint8_t program)
 {
-	struct art_meta meta = {{2, {1, 2}}, "prog", "morph", "ld", ELF_PIE};
+	return (struct build_id){2, {1, program}};
+}
+
+/* A number of TUs, functions and inputs, some with names that need pages of their own. Every other
+ * unit is of both programs. */
+static int put_program(struct artifact *a, uint8_t program, struct err *e)
+{
+	struct art_meta meta = {program_id(program), "prog", "morph", "ld", ELF_PIE};
 	char name[2 * PAGE], text[] = "f:\tret\n";
 	uint32_t i;
 
@@ -37,6 +43,8 @@ static int put_all(struct artifact *a, struct err *e)
 		    i ? (int64_t)i - 1 : -1, 0};
 
 		name[i % 5 ? 8 : sizeof name - 1] = '\0';
+		tu.hash.b[0] = (uint8_t)i;
+		tu.hash.b[1] = i % 2 ? program : 0;
 		text[0] = (char)('a' + i);
 		if (artifact_put_tu(a, &tu, text, sizeof text - 1, e) ||
 		    artifact_put_input(a, &in, "\177ELF", i ? 0 : 4, e) ||
@@ -50,13 +58,14 @@ static int put_all(struct artifact *a, struct err *e)
 		if (artifact_put_func(a, &f, e))
 			return -1;
 	}
-	return artifact_commit(a, e);
+	return 0;
 }
 
-static bool opens(const char *path)
+static bool opens(const char *path, uint8_t program)
 {
 	struct err e;
-	struct artifact *a = artifact_open(path, &e);
+	struct build_id id = program_id(program);
+	struct artifact *a = artifact_open_of(path, &id, &e);
 
 	artifact_close(a);
 	return a != NULL;
@@ -71,9 +80,10 @@ static void make(bool small, struct buf *out)
 
 	close(mkstemp(path));
 	a = artifact_create(path, small, &e);
-	if (!a || put_all(a, &e) || sqlite3_open(path, &db) ||
+	if (!a || put_program(a, 0, &e) || put_program(a, 1, &e) || artifact_commit(a, &e) ||
+	    sqlite3_open(path, &db) ||
 	    sqlite3_exec(db, "PRAGMA page_size=512; VACUUM", NULL, NULL, NULL) ||
-	    sqlite3_close(db) || !opens(path) || file_read(path, 0, out, &e))
+	    sqlite3_close(db) || !opens(path, 0) || !opens(path, 1) || file_read(path, 0, out, &e))
 		abort();
 	unlink(path);
 }
@@ -131,7 +141,7 @@ static void apply(struct buf *b, const struct change *c)
 	}
 }
 
-static void read_all(int fd)
+static void read_all(int fd, const struct build_id *of)
 {
 	const struct art_input *in;
 	const struct art_func *f;
@@ -139,7 +149,7 @@ static void read_all(int fd)
 	const struct art_tu *tu;
 	struct buf b = {0};
 	struct err e;
-	struct artifact *a = artifact_open_fd(fd, "fuzz", NULL, &e);
+	struct artifact *a = artifact_open_fd(fd, "fuzz", of, &e);
 	size_t i;
 
 	if (!a)
@@ -162,11 +172,13 @@ static void read_all(int fd)
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 {
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
+	struct build_id id = program_id(n && p[0] & 4);
+	bool changed = n && (p[0] & 1);
 	struct change c;
 	struct buf b = {0};
 	size_t i;
 
-	if (n && (p[0] & 1)) {
+	if (changed) {
 		buf_add(&b, sound[p[0] >> 1 & 1].p, sound[p[0] >> 1 & 1].n);
 		for (i = 1; i + sizeof c <= n; i += sizeof c) {
 			memcpy(&c, p + i, sizeof c);
@@ -177,7 +189,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 	}
 	if (fd < 0 || file_write_all(fd, b.p, b.n) < 0)
 		abort();
-	read_all(fd);
+	read_all(fd, changed ? &id : NULL);
 	buf_free(&b);
 	return 0;
 }
