@@ -68,11 +68,14 @@ static int is_known_build(
 {
 	struct store_build *row;
 	struct arena a = {0};
-	size_t n;
-	int rc = store_builds(ms->store, m->row.id, id, &a, &row, &n, e);
+	bool known = false;
+	size_t i, n;
+	int rc = store_builds(ms->store, m->row.id, NULL, &a, &row, &n, e);
 
+	for (i = 0; i < n; i++)
+		known |= build_id_equal(&row[i].id, id);
 	arena_free(&a);
-	return rc ? -1 : n > 0;
+	return rc ? -1 : known;
 }
 
 static void forget_tries(struct store_module *r)

@@ -198,7 +198,7 @@ static const char *const sql_text[NSQL] = {
 /* ---- statements ---- */
 
 /* Says what SQLite says. */
-static int sql_error(struct store *s, struct err *e)
+int sql_error(struct store *s, struct err *e)
 {
 	return err_set(e, "%s: %s", s->path, sqlite3_errmsg(s->db));
 }

@@ -52,6 +52,7 @@ struct store {
 sqlite3_stmt *sql_bind(struct store *s, enum sql q, struct err *e, const char *fmt, ...);
 /* 1 a row, 0 no (more) row, -1 error, or that st is NULL. Resets at the end. */
 int sql_run(struct store *s, sqlite3_stmt *st, struct err *e);
+int sql_error(struct store *s, struct err *e); /* sets what SQLite says; -1 */
 
 /* addresses.c: after a rollback. */
 void addresses_forget(struct store *s);

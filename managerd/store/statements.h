@@ -67,7 +67,7 @@ S(PRUNE_TABLES, "DELETE FROM tables WHERE module = ?1 AND origin NOT IN (SELECT 
 		" WHERE module = ?1)")
 S(PUT_TABLE, "INSERT OR REPLACE INTO tables VALUES (?, ?, ?)")
 S(GET_TABLE, "SELECT data FROM tables WHERE module = ? AND origin = ?")
-S(SAME_TABLE, "SELECT 1 FROM tables WHERE module = ? AND origin = ? AND data = ?")
+S(FIND_TABLE, "SELECT rowid FROM tables WHERE module = ? AND origin = ? AND length(data) = ?")
 S(GET_PROFILE, "SELECT key, name, tu, opaque, as_of_ms, blocks, edges, calls FROM profile"
 	       " WHERE module = ? AND kind = ? ORDER BY key")
 S(PUT_PROFILE, "INSERT OR REPLACE INTO profile VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)")

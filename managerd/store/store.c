@@ -300,5 +300,26 @@ int store_table(
 int store_same_table(struct store *s, uint64_t module, const struct build_id *origin, const void *p,
     size_t n, struct err *e)
 {
-	return has_row(s, sql_bind(s, SAME_TABLE, e, "izb", module, origin, p, n), e);
+	enum { PART = 64 << 10 };
+	sqlite3_stmt *st = sql_bind(s, FIND_TABLE, e, "izi", module, origin, (int64_t)n);
+	int rc = sql_run(s, st, e);
+	sqlite3_blob *blob = NULL;
+	uint8_t part[PART];
+	size_t at, more;
+	bool read;
+
+	if (rc != 1)
+		return rc;
+	read = sqlite3_blob_open(s->db, "main", "tables", "data", sqlite3_column_int64(st, 0), 0,
+		   &blob) == SQLITE_OK;
+	sqlite3_reset(st);
+	for (at = 0; at < n && read && rc == 1; at += more) {
+		more = n - at < PART ? n - at : PART;
+		read = sqlite3_blob_read(blob, part, (int)more, (int)at) == SQLITE_OK;
+		rc = read && !memcmp(part, (const char *)p + at, more);
+	}
+	if (!read)
+		rc = sql_error(s, e);
+	sqlite3_blob_close(blob);
+	return rc;
 }
