@@ -177,10 +177,11 @@ static void compare_counts(struct comparison *c)
 static void compare_layouts(struct comparison *c)
 {
 	const struct plan *b = &c->plan[1];
+	const struct built_code original = {.map = &b->map};
 
 	score_plan(b, &c->plan[0], NULL, &c->a);
 	score_plan(b, b, NULL, &c->b);
-	score_build(b, &b->map, &c->original);
+	score_build(b, &original, &c->original);
 }
 
 /* ---- the job ---- */

@@ -185,15 +185,11 @@ static int make_added(struct job *j, struct timespec *clock, struct verified *v,
 }
 
 /* What was made in the job's folder. */
-static int publish(struct job *j, struct err *e)
+static int read_made(const struct job *j, struct buf *out, struct err *e)
 {
 	char *path = xasprintf("%s/" BUILD_OUT, j->dir);
-	struct buf bytes = {0};
-	int rc = file_read(path, 0, &bytes, e);
+	int rc = file_read(path, 0, out, e);
 
-	if (!rc)
-		rc = publish_bytes(j->o->out, bytes.p, bytes.n, 0755, e);
-	buf_free(&bytes);
 	free(path);
 	return rc;
 }
@@ -202,6 +198,7 @@ int job_edit(struct job *j, struct err *e)
 {
 	struct editanswer *r = &j->r.answer;
 	struct verified v = {.differs = false};
+	struct built_code made = {.map = NULL};
 	struct timespec clock;
 	bool moved;
 	int rc = -1;
@@ -212,7 +209,8 @@ int job_edit(struct job *j, struct err *e)
 	if (artifact_lifted(j->art) ? make_added(j, &clock, &v, e) : make_linked(j, &clock, &v, e))
 		goto out;
 	moved = v.map.frag.n > 0;
-	if (j->o->mode == PLAN_PROFILE && score_both(j, moved ? &v.map : &j->plan.map, e))
+	made.map = moved ? &v.map : &j->plan.map;
+	if (read_made(j, &made.file, e) || (j->o->mode == PLAN_PROFILE && score_both(j, &made, e)))
 		goto out;
 	r->seconds.emit = (double)j->plan.print_ns / 1e9;
 	r->seconds.check = (double)j->plan.check_ns / 1e9;
@@ -220,8 +218,9 @@ int job_edit(struct job *j, struct err *e)
 	r->build_id = moved ? v.map.id : r->origin;
 	r->size.before = v.size_before;
 	r->size.after = v.size_after;
-	rc = publish(j, e);
+	rc = publish_bytes(j->o->out, made.file.p, made.file.n, 0755, e);
 out:
+	buf_free(&made.file);
 	blockmap_free(&v.map);
 	return rc;
 }

@@ -189,24 +189,35 @@ static int read_layout(struct job *j, const char *path, struct blockmap *m, stru
 	return rc;
 }
 
-int score_both(struct job *j, const struct blockmap *made, struct err *e)
+/* Map and file of a build of the artifact, or without a path of the original, whose file is not
+ * needed. Free m and *build's file in both cases. */
+static int read_build(
+    struct job *j, const char *path, struct blockmap *m, struct built_code *build, struct err *e)
 {
-	struct blockmap m = {0}, *present = j->o->layout ? &m : &j->plan.map;
+	build->map = path ? m : &j->plan.map;
+	return path && (file_read(path, 0, &build->file, e) || read_layout(j, path, m, e)) ? -1 : 0;
+}
 
-	if (j->o->layout && read_layout(j, j->o->layout, &m, e)) {
-		blockmap_free(&m);
-		return -1;
-	}
-	score_build(&j->plan, present, &j->r.before);
+int score_both(struct job *j, const struct built_code *made, struct err *e)
+{
+	struct blockmap m = {0};
+	struct built_code present = {.map = NULL};
+	int rc = read_build(j, j->o->layout, &m, &present, e);
+
+	if (rc)
+		goto out;
+	score_build(&j->plan, &present, &j->r.before);
 	if (made)
 		score_build(&j->plan, made, &j->r.after);
 	else
-		score_plan(&j->plan, &j->plan, present, &j->r.after);
+		score_plan(&j->plan, &j->plan, &present, &j->r.after);
 	if (j->o->interval)
-		estimate_gain(&j->plan, present, &j->r.answer.estimate);
-	blockmap_free(&m);
+		estimate_gain(&j->plan, &present, &j->r.answer.estimate);
 	j->r.scored = true;
-	return 0;
+out:
+	blockmap_free(&m);
+	buf_free(&present.file);
+	return rc;
 }
 
 /* Of the units that the profile names, or of all. */
@@ -231,13 +242,6 @@ int job_replay(struct job *j, struct err *e)
 	return rc;
 }
 
-static int read_module(struct job *j, const char *path, struct err *e)
-{
-	struct built_code *c = &j->code;
-
-	return file_read(path, 0, &c->file, e) || read_layout(j, path, &j->module, e) ? -1 : 0;
-}
-
 /* Parses and infers, for a job over the code of o->module, or else of the original. */
 static int infer_over(struct job *j, struct err *e)
 {
@@ -245,9 +249,8 @@ static int infer_over(struct job *j, struct err *e)
 
 	if (open_inputs(j, e) ||
 	    plan_begin(p, j->art, PLAN_PROFILE, 0, &j->counts, j->o->omit, j->o->jobs, e) ||
-	    plan_parse(p, e) || (j->o->module && read_module(j, j->o->module, e)))
+	    plan_parse(p, e) || read_build(j, j->o->module, &j->module, &j->code, e))
 		return -1;
-	j->code.map = j->o->module ? &j->module : &p->map;
 	plan_infer(p);
 	return 0;
 }

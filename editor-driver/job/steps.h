@@ -15,6 +15,6 @@ int open_inputs(struct job *j, struct err *e);
 /* The plan, up to the order of functions. */
 int parse_and_lay_out(struct job *j, struct timespec *clock, struct err *e);
 /* The scores of the present layout and of `made`, or the planned one without it. */
-int score_both(struct job *j, const struct blockmap *made, struct err *e);
+int score_both(struct job *j, const struct built_code *made, struct err *e);
 
 #endif

@@ -106,15 +106,17 @@ static void read_hops(const struct reader *r, const struct cfg *g, uint8_t *hop)
 {
 	const struct cfg_block *b;
 	struct layout_jumps to;
-	uint32_t k, slot;
+	uint32_t k, next, slot;
 
 	for (k = 0; k + 1 < r->n; k++) {
 		if (!layout_adjoins(r->l, k))
 			continue;
 		b = &g->block[r->l->order[k]];
+		next = r->l->order[k + 1];
 		hop[k] = 1;
 		to = layout_slot_jumps(g, r->l, k);
-		hop[k] = to.jump != UINT32_MAX && r->slot[k].bytes > b->bytes - b->jump &&
+		hop[k] = to.jump != UINT32_MAX && (to.jump == next || to.cond == next) &&
+			 r->slot[k].bytes > b->bytes - b->jump &&
 			 read_jump(r, r->slot[k].addr + r->slot[k].bytes, to.jump, false, &slot);
 	}
 }

@@ -14,7 +14,8 @@ static const double T90 = 2.015;
 struct estimating {
 	struct plan *p;
 	uint64_t *known; /* counts of all blocks and edges by the profile */
-	const struct blockmap *build;
+	const struct built_code *build;
+	struct built_code first;       /* the original */
 	struct score before, original; /* the build's and the original's, by the profile */
 	struct resample_rates rates;
 };
@@ -69,7 +70,7 @@ static void keep_counts(struct estimating *g)
 
 /* What a layout with these costs saves over a build, by the plan's present counts. */
 static double gain_over(
-    const struct plan *p, const struct blockmap *build, const struct score *after)
+    const struct plan *p, const struct built_code *build, const struct score *after)
 {
 	struct score before;
 
@@ -103,7 +104,7 @@ static void judge(struct estimating *g, uint64_t seed, struct judged *j)
 	plan_order(g->p);
 	score_plan(g->p, g->p, g->build, &after);
 	j->own = gain_over(g->p, g->build, &after);
-	j->own_first = gain_over(g->p, &g->p->map, &after);
+	j->own_first = gain_over(g->p, &g->first, &after);
 	copy_counts(g->p, g->known, true);
 	score_plan(g->p, g->p, g->build, &after);
 	j->other = fe_gain(&g->before.cost, &after.cost);
@@ -111,16 +112,16 @@ static void judge(struct estimating *g, uint64_t seed, struct judged *j)
 	plan_take_layouts_back(g->p, &present);
 }
 
-void estimate_gain(struct plan *p, const struct blockmap *build, struct editanswer_estimate *out)
+void estimate_gain(struct plan *p, const struct built_code *build, struct editanswer_estimate *out)
 {
-	struct estimating g = {.p = p, .build = build};
+	struct estimating g = {.p = p, .build = build, .first = {.map = &p->map}};
 	double error, sum = 0, squares = 0, promised, spread, best, others = 0, optimism = 0;
 	struct score after;
 	struct judged j;
 	int k;
 
 	score_build(p, build, &g.before);
-	score_build(p, &p->map, &g.original);
+	score_build(p, &g.first, &g.original);
 	score_plan(p, p, build, &after);
 	best = promised = fe_gain(&g.before.cost, &after.cost);
 	*out = (struct editanswer_estimate){promised, promised, promised, 0, 0};

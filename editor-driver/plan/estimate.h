@@ -15,11 +15,12 @@
 #define MORPH_ESTIMATE_H
 
 #include "common/editanswer/editanswer.h"
+#include "editor-driver/plan/built.h"
 #include "editor-driver/plan/plan.h"
 
 /* Of the layout of a plan of samples over a build of its artifact. Needs plan_order(); leaves the
  * plan as it is. Takes ESTIMATE_DRAWS times inference, layout and scores. */
 enum { ESTIMATE_DRAWS = 6 };
-void estimate_gain(struct plan *p, const struct blockmap *build, struct editanswer_estimate *out);
+void estimate_gain(struct plan *p, const struct built_code *build, struct editanswer_estimate *out);
 
 #endif

@@ -99,21 +99,29 @@ static void sum_up(struct scoring *g, const struct plan *p, struct score *out)
 
 /* ---- a build ---- */
 
-static void read_build(struct placed *x, const struct mapindex *build, struct arena *a)
+static void read_build(
+    struct placed *x, const struct mapindex *index, const struct built_code *build, struct arena *a)
 {
-	built_func(build, x->tu, x->f, a, &x->layout, &x->slot);
+	struct layout *l = &x->layout;
+	uint32_t n = built_func(index, x->tu, x->f, a, l, &x->slot), *primary, k;
+
+	primary = arena_array(a, x->f->cfg.nblock, sizeof *primary);
+	built_jumps(&x->f->cfg, l, x->slot, n, build, primary, a);
+	l->copy = arena_array(a, l->n, sizeof *l->copy);
+	for (k = 0; k < l->n; k++)
+		l->copy[k] = primary[l->order[k]] != k;
 }
 
-void score_build(const struct plan *p, const struct blockmap *build, struct score *out)
+void score_build(const struct plan *p, const struct built_code *build, struct score *out)
 {
 	struct scoring g = {{0}};
 	struct mapindex index;
 	size_t i;
 
-	mapindex_make(&index, build);
+	mapindex_make(&index, build->map);
 	list_funcs(&g, p, p);
 	for (i = 0; i < g.func.n; i++)
-		read_build(&g.func.v[i], &index, &g.mem);
+		read_build(&g.func.v[i], &index, build, &g.mem);
 	sum_up(&g, p, out);
 	mapindex_free(&index);
 }
@@ -182,7 +190,7 @@ static void place_all(struct placed *x, size_t n, uint64_t at, struct arena *a)
 		at = place_part(x[i].slot, x[i].layout.nhot, x[i].layout.n, &printed[i], at);
 }
 
-void score_plan(const struct plan *p, const struct plan *laid_out, const struct blockmap *present,
+void score_plan(const struct plan *p, const struct plan *laid_out, const struct built_code *present,
     struct score *out)
 {
 	struct scoring g = {{0}};
@@ -192,16 +200,16 @@ void score_plan(const struct plan *p, const struct plan *laid_out, const struct 
 
 	list_funcs(&g, p, laid_out);
 	if (present)
-		mapindex_make(&build, present);
+		mapindex_make(&build, present->map);
 	for (x = g.func.v; x < g.func.v + g.func.n; x++)
 		if (x->at->layout.n)
 			x->layout = x->at->layout;
 		else if (present)
-			read_build(x, &build, &g.mem);
+			read_build(x, &build, present, &g.mem);
 		else
 			layout_identity(&x->f->cfg, &x->layout, &g.mem);
 	vec_sort(&g.func, by_rank);
-	if (present && !build_id_equal(&present->id, &p->map.id))
+	if (present && !build_id_equal(&present->map->id, &p->map.id))
 		begin = begin_of(&g, &build);
 	place_all(g.func.v, g.func.n, begin, &g.mem);
 	sum_up(&g, p, out);

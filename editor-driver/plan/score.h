@@ -6,6 +6,7 @@
 #ifndef MORPH_SCORE_H
 #define MORPH_SCORE_H
 
+#include "editor-driver/plan/built.h"
 #include "editor-driver/plan/plan.h"
 #include "editor/cost/frontend.h"
 
@@ -15,13 +16,14 @@ struct score {
 	struct fe_cost cost;
 };
 
-/* As in a build. Needs plan_infer(). */
-void score_build(const struct plan *p, const struct blockmap *build, struct score *out);
+/* As in a build, whose file tells copies from originals: only that of the program's own map may be
+ * absent. Needs plan_infer(). */
+void score_build(const struct plan *p, const struct built_code *build, struct score *out);
 /* As a plan of the same artifact, such as p itself, lays it out: hot parts by rank, cold parts
  * after them. What does not move is where the present build, or NULL, has it, and the hot parts
  * begin where those of a laid-out one do: a few functions lie on more lines or fewer by that alone.
  * Needs plan_order() of that one. */
-void score_plan(const struct plan *p, const struct plan *laid_out, const struct blockmap *present,
+void score_plan(const struct plan *p, const struct plan *laid_out, const struct built_code *present,
     struct score *out);
 
 #endif
