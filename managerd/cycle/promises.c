@@ -103,6 +103,7 @@ double promises_gain(const struct promises *p, const struct store_module *row,
 	struct posterior_terms from = promises_terms(before), to = promises_terms(after);
 	VEC(struct posterior_edit) seen = {0};
 	struct posterior known;
+	double gain;
 	size_t i;
 
 	for (i = 0; i < p->gain.n; i++)
@@ -110,5 +111,6 @@ double promises_gain(const struct promises *p, const struct store_module *row,
 			vec_push(&seen, as_of_now(&p->gain.v[i]));
 	known = posterior(seen.v, seen.n, row->id);
 	vec_free(&seen);
-	return fmin(known.factor * posterior_gain(&known.costs, &from, &to), 1);
+	gain = known.factor * posterior_gain(&known.costs, &from, &to);
+	return gain > 1 ? 1 : gain;
 }

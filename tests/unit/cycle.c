@@ -447,11 +447,13 @@ static double promise(void)
 START_TEST(a_gain_is_measured)
 {
 	struct store_module same = {.id = 1, .uid = 1000}, other = {.id = 1, .uid = 1001};
+	const struct editanswer_score nothing = {0}; /* of a profile of another artifact */
 	struct manager_trial t;
 	double said;
 
 	program(1000, 0, 3);
 	ck_assert_double_eq_tol(promise_to(&same), 0.2, 1e-9);
+	ck_assert(isnan(promises_gain(&m->trials.promises, &same, &nothing, &nothing)));
 	lay_out();
 	ck_assert_double_eq_tol(trial()->promised, 0.2, 1e-9);
 	measure(0.9);
