@@ -153,9 +153,10 @@ static void row(const char *name, const struct worth *w)
 
 static void as_built(const struct plan *truth)
 {
+	const struct built_code original = {.map = &truth->map};
 	struct worth w = {.hot = hot_blocks(truth)};
 
-	score_build(truth, &truth->map, &w.score);
+	score_build(truth, &original, &w.score);
 	w.alone = w.score;
 	row("as built", &w);
 }
