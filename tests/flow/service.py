@@ -124,7 +124,7 @@ class Service:
             f.write(f"{what}\n")
 
     def send(self):
-        """Requests, one after the other, of whichever server is there."""
+        """Requests, some after each pause, of whichever server is there."""
         self.ended, self.sent = False, 0
         while not self.ended:
             try:
@@ -135,7 +135,8 @@ class Service:
                         s.sendall(b"r")
                         self.sent += len(s.recv(1))
             except OSError:
-                time.sleep(0.01)
+                pass
+            time.sleep(0.02)
 
     def query(self, what):
         with socket.socket(socket.AF_UNIX) as s:
