@@ -112,5 +112,5 @@ double promises_gain(const struct promises *p, const struct store_module *row,
 	known = posterior(seen.v, seen.n, row->id);
 	vec_free(&seen);
 	gain = known.factor * posterior_gain(&known.costs, &from, &to);
-	return gain > 1 ? 1 : gain;
+	return gain > 1 ? 1 : gain; /* fmin() would make 1 of NAN */
 }
