@@ -5,7 +5,8 @@
 enum {
 	BUILD_LEAST = 2, /* bytes */
 	RUN_LEAST = 1 + 1 + 8 + 1 + 1 + 1 + 8,
-	USE_LEAST = BUILD_LEAST + 1 + 1
+	USE_LEAST = BUILD_LEAST + 1 + 1,
+	COUNTED_LEAST = 1 + 1 + 1
 };
 
 /* ---- writing ---- */
@@ -48,6 +49,27 @@ void wire_put_uses(struct buf *out, const struct wire_batch *m)
 		buf_uleb(out, m->use[i].cpu_ns);
 	}
 	section_end(out, at, WIRE_SECTION_USES);
+}
+
+void wire_put_counted(struct buf *out, const struct wire_batch *m)
+{
+	uint32_t i, n = 0;
+	size_t at;
+
+	for (i = 0; i < m->nuse; i++)
+		n += m->use[i].cycles > 0;
+	if (!n)
+		return;
+	at = section_begin(out);
+	buf_uleb(out, n);
+	for (i = 0; i < m->nuse; i++) {
+		if (!m->use[i].cycles)
+			continue;
+		buf_uleb(out, i);
+		buf_uleb(out, m->use[i].instructions);
+		buf_uleb(out, m->use[i].cycles);
+	}
+	section_end(out, at, WIRE_SECTION_CYCLES);
 }
 
 /* ---- reading ---- */
@@ -133,5 +155,23 @@ int wire_get_uses(const uint8_t *p, const uint8_t *end, struct arena *a, struct 
 		    get_u32(&p, end, &m->use[i].processes) < 0 ||
 		    uleb_read(&p, end, &m->use[i].cpu_ns) < 0)
 			return -1;
+	return p == end ? 0 : -1;
+}
+
+int wire_get_counted(const uint8_t *p, const uint8_t *end, struct wire_batch *m)
+{
+	uint32_t n, i, least = 0;
+	struct wire_use *u;
+
+	if (get_count(&p, end, COUNTED_LEAST, m->nuse, &n) < 0)
+		return -1;
+	for (; n; n--, least = i + 1) {
+		if (get_u32(&p, end, &i) < 0 || i < least || i >= m->nuse)
+			return -1;
+		u = &m->use[i];
+		if (uleb_read(&p, end, &u->instructions) < 0 ||
+		    uleb_read(&p, end, &u->cycles) < 0 || !u->cycles)
+			return -1;
+	}
 	return p == end ? 0 : -1;
 }

@@ -126,6 +126,7 @@ void wire_put_batch(struct buf *out, const struct wire_batch *m)
 		wire_put_runs(out, m);
 	if (m->nuse)
 		wire_put_uses(out, m);
+	wire_put_counted(out, m);
 	if (m->extra)
 		put_extra(out, m);
 	if (m->nelsewhere)
@@ -158,6 +159,14 @@ void wire_put_watch(struct buf *out, const struct wire_want *m)
 
 	put_builds(out, m);
 	end_frame(out, at, WIRE_WATCH);
+}
+
+void wire_put_cycles(struct buf *out, const struct wire_want *m)
+{
+	size_t at = begin_frame(out);
+
+	put_builds(out, m);
+	end_frame(out, at, WIRE_CYCLES);
 }
 
 void wire_put_boost(struct buf *out, const struct wire_boost *m)
@@ -201,7 +210,7 @@ long wire_frame(const void *p, size_t n, enum wire_type *type, struct err *e)
 	*type = get_le16(h + AT_TYPE);
 	if (XXH3_64bits_withSeed(h + WIRE_HEADER, length, *type) != get_le64(h + AT_CHECKSUM))
 		return err_set(e, "frame: wrong checksum");
-	if (*type < WIRE_HELLO || *type > WIRE_BOOST)
+	if (*type < WIRE_HELLO || *type > WIRE_CYCLES)
 		return err_set(e, "frame: unknown type %u", (unsigned)*type);
 	return WIRE_HEADER + (long)length;
 }
@@ -379,6 +388,9 @@ static int get_section(struct batch_read *r, const uint8_t *section, struct wire
 	if (*section == WIRE_SECTION_USES &&
 	    wire_get_uses(section + SECTION_HEAD, r->p, r->a, m) < 0)
 		return damaged(r, "uses");
+	if (*section == WIRE_SECTION_CYCLES &&
+	    wire_get_counted(section + SECTION_HEAD, r->p, m) < 0)
+		return damaged(r, "cycles");
 	if (*section == WIRE_SECTION_ELSEWHERE &&
 	    (m->ncaller || wire_get_elsewhere(section + SECTION_HEAD, r->p, r->a, m) < 0))
 		return damaged(r, "places elsewhere");
@@ -398,7 +410,7 @@ static int get_sections(struct batch_read *r, struct wire_batch *m)
 		if (r->end - r->p < 5 || get_le32(r->p + 1) > (uint64_t)(r->end - r->p - 5))
 			return damaged(r, "section");
 		r->p += 5 + get_le32(r->p + 1);
-		if (*section < WIRE_SECTION_REGS || *section > WIRE_SECTION_CALLERS)
+		if (*section < WIRE_SECTION_REGS || *section > WIRE_SECTION_CYCLES)
 			continue;
 		if (seen[*section])
 			return damaged(r, "sections: one twice");
@@ -469,6 +481,12 @@ int wire_get_want(const void *frame, size_t n, struct arena *a, struct wire_want
 int wire_get_watch(const void *frame, size_t n, struct arena *a, struct wire_want *m, struct err *e)
 {
 	return get_builds(frame, n, WIRE_WATCH, "watch", a, NULL, m, e);
+}
+
+int wire_get_cycles(
+    const void *frame, size_t n, struct arena *a, struct wire_want *m, struct err *e)
+{
+	return get_builds(frame, n, WIRE_CYCLES, "cycles", a, NULL, m, e);
 }
 
 int wire_get_boost(

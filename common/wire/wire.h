@@ -3,7 +3,8 @@
  * monitor's spool files. Byte layout: docs/FORMATS.md "Wire frames"; all
  * numbers little-endian or ULEB128. Decoders check everything once, here.
  *
- *   monitor: HELLO, then BATCH…        manager: ACK per batch (by seq), WANT, WATCH, BOOST
+ *   monitor: HELLO, then BATCH…        manager: ACK per batch (by seq), WANT, WATCH, BOOST,
+ *                                           CYCLES
  *
  * Accounting (DESIGN.md, invariant 6): of each batch
  *   taken = sum of all counts in modules + kernel + outside + dropped
@@ -28,6 +29,7 @@ enum wire_type {
 	WIRE_WANT = 4,
 	WIRE_WATCH = 5,
 	WIRE_BOOST = 6,
+	WIRE_CYCLES = 7,
 };
 
 enum wire_source { WIRE_SRC_TICK = 1, WIRE_SRC_CPU_CLOCK = 2, WIRE_SRC_RECORDED = 3 };
@@ -111,12 +113,14 @@ enum { WIRE_RUNS_MAX = 4096, WIRE_RUN_BUILDS_MAX = 64 };
 /*
  * CPU time of processes that had a watched build mapped, in all since this session began to watch
  * it: of those that run, by their clocks, and of those that ended, by their exit records. That a
- * batch is lost takes nothing from it.
+ * batch is lost takes nothing from it. Of builds whose cycles the manager wants, what the CPU's
+ * counters say of those that run, in user mode.
  */
 struct wire_use {
 	struct build_id id;
 	uint32_t processes; /* that run now */
 	uint64_t cpu_ns;
+	uint64_t instructions, cycles; /* both 0: not counted */
 };
 
 /*
@@ -185,7 +189,8 @@ enum wire_section {
 	WIRE_SECTION_USES = 4,
 	WIRE_SECTION_EXTRA = 5,
 	WIRE_SECTION_ELSEWHERE = 6,
-	WIRE_SECTION_CALLERS = 8 /* after elsewhere */
+	WIRE_SECTION_CALLERS = 8, /* after elsewhere */
+	WIRE_SECTION_CYCLES = 9   /* after uses */
 };
 
 struct wire_batch {
@@ -240,8 +245,8 @@ bool wire_want_equal(const struct wire_want *a, const struct wire_want *b);
  * and its path, registers WIRE_REGS_MAX, a caller as said there), path within 4096 bytes and
  * samples in order: else readers refuse it. The section of registers is written where nregs or
  * regs_unsent is not 0, that of runs where nrun or runs_unsent is not, that of uses where nuse is
- * not, that of extra samples where extra is not, that of elsewhere where nelsewhere is not, that of
- * callers where ncaller is not.
+ * not, that of cycles where any were counted, that of extra samples where extra is not, that of
+ * elsewhere where nelsewhere is not, that of callers where ncaller is not.
  */
 void wire_put_hello(struct buf *out, const struct wire_hello *m);
 void wire_put_batch(struct buf *out, const struct wire_batch *m);
@@ -249,6 +254,8 @@ void wire_put_ack(struct buf *out, const struct wire_ack *m);
 void wire_put_want(struct buf *out, const struct wire_want *m);
 /* In the same form: the builds of whose processes the ends shall be reported, from now on. */
 void wire_put_watch(struct buf *out, const struct wire_want *m);
+/* The builds whose instructions and cycles are to be counted while their processes run. */
+void wire_put_cycles(struct buf *out, const struct wire_want *m);
 void wire_put_boost(struct buf *out, const struct wire_boost *m);
 
 /*
@@ -266,6 +273,8 @@ int wire_get_batch(
 int wire_get_ack(const void *frame, size_t n, struct wire_ack *m, struct err *e);
 int wire_get_want(const void *frame, size_t n, struct arena *a, struct wire_want *m, struct err *e);
 int wire_get_watch(
+    const void *frame, size_t n, struct arena *a, struct wire_want *m, struct err *e);
+int wire_get_cycles(
     const void *frame, size_t n, struct arena *a, struct wire_want *m, struct err *e);
 int wire_get_boost(
     const void *frame, size_t n, struct arena *a, struct wire_boost *m, struct err *e);

@@ -31,7 +31,7 @@ struct ingest {
 	struct ingest_ops ops;
 	struct ingest_status status;
 	struct client *client;
-	struct buf want, watch, boost; /* the last frames of these types */
+	struct buf want, watch, boost, cycles; /* the last frames of these types */
 	int64_t extra_uid;
 	unsigned nclient;
 	bool stopped;
@@ -50,6 +50,7 @@ static void maybe_free(struct ingest *in)
 	buf_free(&in->want);
 	buf_free(&in->watch);
 	buf_free(&in->boost);
+	buf_free(&in->cycles);
 	free(in);
 }
 
@@ -164,6 +165,13 @@ void ingest_boost(struct ingest *in, const struct wire_boost *b)
 	send_all(in, &in->boost);
 }
 
+void ingest_cycles(struct ingest *in, const struct wire_want *w)
+{
+	in->cycles.n = 0;
+	wire_put_cycles(&in->cycles, w);
+	send_all(in, &in->cycles);
+}
+
 struct sync { /* acknowledgements that wait for the disk */
 	struct client *c;
 	struct answer *a;
@@ -238,6 +246,7 @@ static int take_hello(struct client *c, const void *frame, size_t n, struct err 
 	send_frame(c, &c->in->want);
 	send_frame(c, &c->in->watch);
 	send_frame(c, &c->in->boost);
+	send_frame(c, &c->in->cycles);
 	return 0;
 }
 
@@ -278,6 +287,7 @@ static int take_frame(struct client *c, enum wire_type type, void *frame, size_t
 	case WIRE_WANT:
 	case WIRE_WATCH:
 	case WIRE_BOOST:
+	case WIRE_CYCLES:
 		break;
 	}
 	return err_set(e, "sends a frame of type %d, which only a manager sends", (int)type);

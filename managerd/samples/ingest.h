@@ -62,6 +62,8 @@ void ingest_resume(struct ingest *in);
 void ingest_want(struct ingest *in, const struct wire_want *w);
 /* … and the ends of whose processes they shall report. */
 void ingest_watch(struct ingest *in, const struct wire_want *w);
+/* … and while whose processes run they shall count cycles. */
+void ingest_cycles(struct ingest *in, const struct wire_want *w);
 /* … and of what they shall take more samples. */
 void ingest_boost(struct ingest *in, const struct wire_boost *b);
 const struct ingest_status *ingest_status(const struct ingest *in);

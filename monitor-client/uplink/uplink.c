@@ -80,6 +80,7 @@ static void hang_up(struct uplink *u)
 	empty_out(u);
 	htab_free(&u->want);
 	htab_free(&u->watch);
+	htab_free(&u->cycles);
 	forget_boost(u);
 	u->deadline = 0;
 }
@@ -234,8 +235,10 @@ static int take_builds(struct uplink *u, enum wire_type type, const void *frame,
 
 	if (type == WIRE_WANT)
 		r = replace(&u->want, &w, wire_get_want(frame, n, &a, &w, &e));
-	else
+	else if (type == WIRE_WATCH)
 		r = replace(&u->watch, &w, wire_get_watch(frame, n, &a, &w, &e));
+	else
+		r = replace(&u->cycles, &w, wire_get_cycles(frame, n, &a, &w, &e));
 	arena_free(&a);
 	return r;
 }
@@ -252,7 +255,7 @@ static long take_answer(struct uplink *u)
 		return n;
 	if (type == WIRE_BOOST)
 		return take_boost(u, u->in.p, (size_t)n) ? -1 : n;
-	if (type == WIRE_WANT || type == WIRE_WATCH)
+	if (type == WIRE_WANT || type == WIRE_WATCH || type == WIRE_CYCLES)
 		return take_builds(u, type, u->in.p, (size_t)n) ? -1 : n;
 	if (type != WIRE_ACK || wire_get_ack(u->in.p, (size_t)n, &ack, &e))
 		return -1;
@@ -419,6 +422,11 @@ bool uplink_wants(const struct uplink *u, const struct build_id *id)
 bool uplink_watches(const struct uplink *u, const struct build_id *id)
 {
 	return has(&u->watch, id);
+}
+
+bool uplink_counts(const struct uplink *u, const struct build_id *id)
+{
+	return has(&u->cycles, id);
 }
 
 const struct wire_boost *uplink_boost(const struct uplink *u)

@@ -46,6 +46,7 @@ struct uplink {
 	struct htab want;         /* build-ids the manager wants registers of, by its bytes */
 	struct wire_boost boost;  /* of which builds it wants more samples; owned */
 	struct htab watch;        /* build-ids of whose processes it wants the ends, likewise */
+	struct htab cycles;       /* … and the cycles */
 	bool secret;              /* out holds registers */
 	bool complained;          /* that the manager is away */
 };
@@ -77,6 +78,8 @@ uint64_t uplink_take_regs_lost(struct uplink *u);
 bool uplink_wants(const struct uplink *u, const struct build_id *id);
 /* Likewise the ends of a build's processes. */
 bool uplink_watches(const struct uplink *u, const struct build_id *id);
+/* Likewise what the CPU's counters say of them. */
+bool uplink_counts(const struct uplink *u, const struct build_id *id);
 /* Of which builds more samples are wanted; until the next step. */
 const struct wire_boost *uplink_boost(const struct uplink *u);
 

@@ -43,6 +43,8 @@ static void decode(const void *p, size_t n, enum wire_type type)
 		wire_get_want(p, n, &a, &w, &e);
 	else if (type == WIRE_WATCH)
 		wire_get_watch(p, n, &a, &w, &e);
+	else if (type == WIRE_CYCLES)
+		wire_get_cycles(p, n, &a, &w, &e);
 	else if (type == WIRE_BOOST)
 		wire_get_boost(p, n, &a, &o, &e);
 	else if (!wire_get_batch(p, n, &a, &b, &e)) {
@@ -54,7 +56,8 @@ static void decode(const void *p, size_t n, enum wire_type type)
 		    b2.plain != b.plain || b2.extra != b.extra || b2.nrun != b.nrun ||
 		    b2.runs_unsent != b.runs_unsent || b2.nelsewhere != b.nelsewhere ||
 		    !same_callers(&b2, &b) ||
-		    (b.nrun && memcmp(b2.run, b.run, b.nrun * sizeof *b.run)))
+		    (b.nrun && memcmp(b2.run, b.run, b.nrun * sizeof *b.run)) ||
+		    b2.nuse != b.nuse || (b.nuse && memcmp(b2.use, b.use, b.nuse * sizeof *b.use)))
 			abort();
 	}
 	buf_free(&again);
@@ -70,7 +73,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 
 	if (!n)
 		return 0;
-	if (p[0] >= WIRE_HELLO && p[0] <= WIRE_BOOST) {
+	if (p[0] >= WIRE_HELLO && p[0] <= WIRE_CYCLES) {
 		memcpy(buf_grow(&b, 8), "MrpW\1\0", 6);
 		put_le16(b.p + 6, p[0]);
 		buf_le64(&b, n - 1);
@@ -78,7 +81,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n)
 	}
 	buf_add(&b, p + 1, n - 1);
 	r = wire_frame(b.p, b.n, &type, &e);
-	if (p[0] >= WIRE_HELLO && p[0] <= WIRE_BOOST && r != (long)b.n)
+	if (p[0] >= WIRE_HELLO && p[0] <= WIRE_CYCLES && r != (long)b.n)
 		abort();
 	if (r > 0)
 		decode(b.p, (size_t)r, type);

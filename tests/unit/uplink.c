@@ -499,11 +499,12 @@ static const char *wanted(
 	return text;
 }
 
-/* What is wanted of samples, and what is watched, each by itself. */
+/* What is wanted of samples, what is watched and what is counted, each by itself. */
 static const struct {
 	void (*put)(struct buf *out, const struct wire_want *m);
 	bool (*of)(const struct uplink *u, const struct build_id *id);
-} asked[] = {{wire_put_want, uplink_wants}, {wire_put_watch, uplink_watches}};
+} asked[] = {{wire_put_want, uplink_wants}, {wire_put_watch, uplink_watches},
+    {wire_put_cycles, uplink_counts}};
 
 START_TEST(wants_hold_until_the_next_or_the_end)
 {
@@ -516,11 +517,11 @@ START_TEST(wants_hold_until_the_next_or_the_end)
 	ck_assert(!wants(&up, NULL));
 	ck_assert_str_eq(wanted("abc", wants), "");
 	want("ac", put);
-	want("x", asked[!_i].put);
+	want("x", asked[(_i + 1) % 3].put);
 	step();
 	ck_assert(wants(&up, NULL));
 	ck_assert_str_eq(wanted("abcx", wants), "ac");
-	ck_assert_str_eq(wanted("abcx", asked[!_i].of), "x");
+	ck_assert_str_eq(wanted("abcx", asked[(_i + 1) % 3].of), "x");
 	want("b", put);
 	step();
 	ck_assert_str_eq(wanted("abc", wants), "b");
@@ -574,4 +575,4 @@ UNIT_MAIN("uplink", 60, setup, teardown, a_batch_is_greeted_sent_and_acknowledge
     garbage_ends_the_connection, silence_ends_the_connection, at_the_end_what_is_left_is_parked,
     without_a_spool_one_envelope_waits_and_others_are_lost, a_large_batch_goes_out_in_pieces,
     registers_go_once_and_are_wiped, registers_do_not_wait,
-    UNIT_LOOP(wants_hold_until_the_next_or_the_end, 2), a_boost_holds_until_the_next_or_the_end)
+    UNIT_LOOP(wants_hold_until_the_next_or_the_end, 3), a_boost_holds_until_the_next_or_the_end)

@@ -280,7 +280,7 @@ START_TEST(unknown_sections_are_skipped)
 	struct wire_batch m;
 	struct err e;
 
-	buf_char(&b, 9);
+	buf_char(&b, 99);
 	buf_le32(&b, 3);
 	buf_str(&b, "abc");
 	buf_char(&b, (char)200);
@@ -552,9 +552,9 @@ END_TEST
 /* Uses alone are a batch, too; each build once. */
 START_TEST(uses_come_back)
 {
-	struct wire_use use[] = {
-	    {.id = {2, {1, 2}}, .processes = 3, .cpu_ns = UINT64_MAX}, {.id = {1, {9}}}};
-	struct wire_batch w = {.seq = 1, .use = use, .nuse = 2}, m;
+	struct wire_use use[] = {{.id = {2, {1, 2}}, .processes = 3, .cpu_ns = UINT64_MAX},
+	    {.id = {1, {9}}}, {.id = {1, {8}}, .instructions = 5, .cycles = UINT64_MAX}};
+	struct wire_batch w = {.seq = 1, .use = use, .nuse = 3}, m;
 	struct arena a = {0};
 	struct buf b = {0};
 	struct err e;
@@ -562,11 +562,13 @@ START_TEST(uses_come_back)
 
 	wire_put_batch(&b, &w);
 	ck_assert_msg(wire_get_batch(b.p, b.n, &a, &m, &e) == 0, "%s", e.text);
-	ck_assert_uint_eq(m.nuse, 2);
-	for (n = 0; n < 2; n++) {
+	ck_assert_uint_eq(m.nuse, 3);
+	for (n = 0; n < 3; n++) {
 		ck_assert(build_id_equal(&m.use[n].id, &use[n].id));
 		ck_assert_uint_eq(m.use[n].processes, use[n].processes);
 		ck_assert_uint_eq(m.use[n].cpu_ns, use[n].cpu_ns);
+		ck_assert_uint_eq(m.use[n].instructions, use[n].instructions);
+		ck_assert_uint_eq(m.use[n].cycles, use[n].cycles);
 	}
 	buf_free(&b);
 	use[1].id = use[0].id;
@@ -575,6 +577,28 @@ START_TEST(uses_come_back)
 	ck_assert_str_eq(e.text, "batch: damaged uses");
 	buf_free(&b);
 	arena_free(&a);
+}
+END_TEST
+
+/* Of uses that are there, in order, and not 0. */
+START_TEST(garbled_cycles_are_refused)
+{
+	static const uint8_t bad[][7] = {{2, 1, 1, 1, 0, 1, 1}, {2, 0, 1, 1, 0, 1, 1}, {1, 2, 1, 1},
+	    {1, 0, 1, 0}, {3, 0, 1, 1}, {1, 0, 1, 1, 0}, {1, 0, 1, 0x80}};
+	static const size_t size[] = {7, 7, 4, 4, 4, 5, 4};
+	struct wire_use use[] = {{.id = {1, {1}}}, {.id = {1, {2}}}};
+	struct wire_batch w = {.seq = 1, .use = use, .nuse = 2}, m;
+	struct buf b = {0};
+	struct err e;
+
+	wire_put_batch(&b, &w);
+	buf_char(&b, WIRE_SECTION_CYCLES);
+	put_le32(buf_grow(&b, 4), (uint32_t)size[_i]);
+	buf_add(&b, bad[_i], size[_i]);
+	reseal(&b);
+	ck_assert_int_eq(read_batch(&b, &m, &e), -1);
+	ck_assert_str_eq(e.text, "batch: damaged cycles");
+	buf_free(&b);
 }
 END_TEST
 
@@ -763,7 +787,7 @@ START_TEST(a_boost_comes_back)
 }
 END_TEST
 
-/* WANT and WATCH. */
+/* WANT, WATCH and CYCLES. */
 static const struct builds_form {
 	void (*put)(struct buf *out, const struct wire_want *m);
 	int (*get)(
@@ -772,11 +796,12 @@ static const struct builds_form {
 } forms[] = {
     {wire_put_want, wire_get_want, "want: bytes after its end", "want: damaged build-id"},
     {wire_put_watch, wire_get_watch, "watch: bytes after its end", "watch: damaged build-id"},
+    {wire_put_cycles, wire_get_cycles, "cycles: bytes after its end", "cycles: damaged build-id"},
 };
 
 START_TEST(wanted_builds_come_back)
 {
-	const struct builds_form *form = &forms[_i], *other = &forms[!_i];
+	const struct builds_form *form = &forms[_i], *other = &forms[(_i + 1) % 3];
 	struct build_id id[2] = {{.n = 20, .b = "abcdefghijklmnopqrst"}, {.n = 1, .b = "x"}};
 	struct wire_want w = {id, 2}, got;
 	struct arena a = {0};
@@ -1152,10 +1177,11 @@ UNIT_MAIN("wire", 0, NULL, NULL, a_batch_comes_back, hello_and_ack_come_back,
     a_short_payload_is_refused, what_does_not_add_up_is_refused, a_long_path_is_refused,
     unknown_sections_are_skipped, counts_are_bounded_by_bytes, registers_come_back,
     cut_off_registers_are_refused, garbled_registers_are_refused, words_of_the_stack_are_bounded,
-    runs_come_back, uses_come_back, runs_need_no_samples, cut_off_runs_are_refused,
-    garbled_runs_are_refused, builds_of_runs_are_bounded, extra_samples_come_back,
-    garbled_extra_samples_are_refused, a_boost_comes_back, UNIT_LOOP(wanted_builds_come_back, 2),
-    UNIT_LOOP(too_many_wanted_builds_are_refused, 2), places_elsewhere_come_back,
-    places_elsewhere_name_no_more_than_there_is, cut_off_places_elsewhere_are_refused,
-    callers_come_back, UNIT_LOOP(garbled_callers_are_refused, WAYS_TO_SPOIL),
-    cut_off_callers_are_refused, callers_come_after_the_places)
+    runs_come_back, uses_come_back, UNIT_LOOP(garbled_cycles_are_refused, 7), runs_need_no_samples,
+    cut_off_runs_are_refused, garbled_runs_are_refused, builds_of_runs_are_bounded,
+    extra_samples_come_back, garbled_extra_samples_are_refused, a_boost_comes_back,
+    UNIT_LOOP(wanted_builds_come_back, 3), UNIT_LOOP(too_many_wanted_builds_are_refused, 3),
+    places_elsewhere_come_back, places_elsewhere_name_no_more_than_there_is,
+    cut_off_places_elsewhere_are_refused, callers_come_back,
+    UNIT_LOOP(garbled_callers_are_refused, WAYS_TO_SPOIL), cut_off_callers_are_refused,
+    callers_come_after_the_places)
