@@ -8,6 +8,7 @@
 #include "monitor-client/boost.h"
 #include "monitor-client/kernel/clock.h"
 #include "monitor-client/kernel/cost.h"
+#include "monitor-client/kernel/cycles.h"
 #include "monitor-client/kernel/exits.h"
 #include "monitor-client/kernel/procfs.h"
 #include "monitor-client/follow.h"
@@ -61,6 +62,7 @@ struct monitor {
 	bool unserved;     /* it was said that they cannot be */
 	struct runs runs;
 	struct uses uses;
+	struct cycles cycles;
 	struct wire_hello hello;
 	struct spool spool;
 	struct uplink up;
@@ -313,17 +315,30 @@ static void drain(struct monitor *m, bool all)
 	m->next_drain = clock_now() + m->drain_every;
 }
 
+static bool is_counted(const struct monitor *m, const struct build_id *build, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n && !uplink_counts(&m->up, &build[i]);)
+		i++;
+	return i < n;
+}
+
 static void on_living(uint32_t pid, void *arg)
 {
 	struct build_id build[RUNS_BUILDS];
+	struct cycles_gain gain;
 	struct monitor *m = arg;
+	bool counted;
 	uint64_t ns;
 	size_t n;
 
 	maps_identify(m->maps, pid, &m->files);
 	n = maps_builds(m->maps, pid, is_watched, m, build, RUNS_BUILDS);
-	if (n && clock_of_process(pid, &ns))
-		uses_process(&m->uses, pid, ns, build, n);
+	if (!n || !clock_of_process(pid, &ns))
+		return;
+	counted = is_counted(m, build, n) && cycles_process(&m->cycles, pid, &gain);
+	uses_process(&m->uses, pid, ns, counted ? &gain : NULL, build, n);
 }
 
 /* What processes of watched builds have used so far. */
@@ -333,7 +348,9 @@ static void read_uses(struct monitor *m)
 		return;
 	m->files = LIVING_FILES;
 	uses_begin(&m->uses, clock_now());
+	cycles_begin(&m->cycles);
 	maps_living(m->maps, on_living, m);
+	cycles_end(&m->cycles);
 	m->batch.nuse = uses_end(&m->uses, m->batch.use);
 }
 
@@ -388,8 +405,10 @@ static void follow_watches(struct monitor *m)
 {
 	bool on = m->record < 0 && uplink_watches(&m->up, NULL);
 
-	if (!on && m->watched)
+	if (!on && m->watched) {
 		uses_free(&m->uses);
+		cycles_free(&m->cycles);
+	}
 	m->watched = on;
 	if (selects(m))
 		return;
@@ -691,6 +710,7 @@ static void finish(struct monitor *m)
 	exits_close(m->exits);
 	runs_free(&m->runs);
 	uses_free(&m->uses);
+	cycles_free(&m->cycles);
 	order_free(&m->order);
 	maps_free(m->maps);
 	lookup_end(&m->lookup);
@@ -714,7 +734,7 @@ static int replay(struct monitor *m)
 
 int main(int argc, char **argv)
 {
-	struct monitor m = {.record = -1};
+	struct monitor m = {.record = -1, .cycles.events = &CYCLES_OF_CPU};
 
 	ascii_begin();
 	log_init("morph-monitor", LOG_LVL_INFO);

@@ -55,8 +55,8 @@ void uses_begin(struct uses *u, uint64_t now)
 		u->build[i].processes = 0;
 }
 
-void uses_process(
-    struct uses *u, uint32_t pid, uint64_t cpu_ns, const struct build_id *build, size_t n)
+void uses_process(struct uses *u, uint32_t pid, uint64_t cpu_ns, const struct cycles_gain *counted,
+    const struct build_id *build, size_t n)
 {
 	uint64_t more = gained(u, pid, cpu_ns);
 	struct wire_use *use;
@@ -68,6 +68,10 @@ void uses_process(
 			continue;
 		use->processes++;
 		use->cpu_ns += more;
+		if (counted) {
+			use->instructions += counted->instructions;
+			use->cycles += counted->cycles;
+		}
 	}
 	vec_push(&u->seen, (struct use_process){pid, cpu_ns, u->round});
 }

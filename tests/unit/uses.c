@@ -27,9 +27,9 @@ static void round_of(double first_s, double second_s)
 {
 	uses_begin(&u, now += 10 * SECOND);
 	if (second_s >= 0)
-		uses_process(&u, 20, (uint64_t)(second_s * 1e9), both, 2);
+		uses_process(&u, 20, (uint64_t)(second_s * 1e9), NULL, both, 2);
 	if (first_s >= 0)
-		uses_process(&u, 10, (uint64_t)(first_s * 1e9), &a, 1);
+		uses_process(&u, 10, (uint64_t)(first_s * 1e9), NULL, &a, 1);
 	n = uses_end(&u, use);
 }
 
@@ -103,6 +103,26 @@ START_TEST(ends_count_once)
 }
 END_TEST
 
+/* What the CPU counted comes as gains, and adds up beside the clock. */
+START_TEST(counts_are_added_up)
+{
+	static const struct cycles_gain gain = {300, 200};
+
+	round_of(3, 5);
+	ck_assert_uint_eq(use[0].cycles + use[1].cycles, 0);
+	uses_begin(&u, now += 10 * SECOND);
+	uses_process(&u, 20, 6 * SECOND, &gain, both, 2);
+	uses_process(&u, 10, 4 * SECOND, &gain, &a, 1);
+	n = uses_end(&u, use);
+	is(&a, 2, 2);
+	ck_assert_uint_eq(use[0].cycles, 400);
+	ck_assert_uint_eq(use[0].instructions, 600);
+	ck_assert_uint_eq(use[1].cycles, 200);
+	round_of(-1, -1);
+	ck_assert_uint_eq(use[0].cycles, 400);
+}
+END_TEST
+
 START_TEST(builds_are_bounded)
 {
 	struct build_id id = {2, {0}};
@@ -111,7 +131,7 @@ START_TEST(builds_are_bounded)
 	uses_begin(&u, now);
 	for (i = 0; i < WIRE_RUN_BUILDS_MAX + 10; i++) {
 		id.b[1] = (uint8_t)i;
-		uses_process(&u, i + 1, 0, &id, 1);
+		uses_process(&u, i + 1, 0, NULL, &id, 1);
 		uses_ended(&u, i + 1, 5, &id);
 	}
 	ck_assert_uint_eq(uses_end(&u, use), WIRE_RUN_BUILDS_MAX);
@@ -119,4 +139,4 @@ START_TEST(builds_are_bounded)
 END_TEST
 
 UNIT_MAIN("uses", 0, setup, teardown, what_runs_is_added_up, a_past_is_no_use, ends_count_once,
-    builds_are_bounded)
+    counts_are_added_up, builds_are_bounded)
