@@ -171,13 +171,14 @@ static char *measured_words(struct arena *a, const json_t *m)
 	const json_t *t = json_object_get(m, "measured");
 	double gain = json_num(t, "gain"), runs = measured_runs(t);
 	const char *by = json_str(t, "by");
+	bool is_service = by && (!strcmp(by, "counter") || !strcmp(by, "cycles"));
 	char text[NUMBER_RANGE];
 
 	if (isfinite(gain))
 		return arena_strdup(
 		    a, number_range(gain, json_num(t, "low"), json_num(t, "high"), text));
 	return runs > 0 && !json_str(t, "ended")
-		   ? words_plural(a, runs, by && !strcmp(by, "counter") ? "window" : "run")
+		   ? words_plural(a, runs, is_service ? "window" : "run")
 		   : arena_strdup(a, "-");
 }
 

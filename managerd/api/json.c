@@ -144,10 +144,12 @@ static json_t *json_predicted(const struct store_module *m)
 	    json_number(m->taken_after), "at", json_time(m->predicted_ms));
 }
 
-static json_t *json_runs(const struct trial_runs *r)
+/* Of a service by the CPU's counters, 10^9 cycles are in the place of seconds. */
+static json_t *json_runs(const struct trial_runs *r, bool cycles)
 {
-	return json_pack("{so so so so}", "runs", count(r->n), "crashes", count(r->crashes),
-	    "cpu_s", json_number(r->cpu_s), "work", json_number(r->work));
+	return json_pack("{so so so so so}", "runs", count(r->n), "crashes", count(r->crashes),
+	    "cpu_s", json_number(cycles ? NAN : r->cpu_s), "cycles",
+	    json_number(cycles ? r->cpu_s * 1e9 : NAN), "work", json_number(r->work));
 }
 
 static const char *measured_verdict(const struct manager_trial *t)
@@ -171,12 +173,13 @@ static json_t *json_measured(const struct manager_trial *t)
 		return json_null();
 	e = &t->estimate;
 	open = !t->ended_ms;
-	return json_pack("{ss sb ss so so so so so so so so so so so so so}", "by", by[t->kind],
-	    "randomised", t->kind != TRIAL_BY_RESTART, "verdict", measured_verdict(t), "gain",
-	    json_number(e->known ? e->gain : NAN), "low", json_number(e->known ? e->low : NAN),
-	    "high", json_number(e->known ? e->high : NAN), "promised", json_number(t->promised),
-	    "model", json_number(t->model), "old", json_runs(&t->runs[TRIAL_OLD]), "new",
-	    json_runs(&t->runs[TRIAL_NEW]), "pairs", count(e->pairs), "pairs_wanted",
+	return json_pack("{ss sb ss so so so so so so so so so so so so so}", "by",
+	    t->cycles ? "cycles" : by[t->kind], "randomised", t->kind != TRIAL_BY_RESTART,
+	    "verdict", measured_verdict(t), "gain", json_number(e->known ? e->gain : NAN), "low",
+	    json_number(e->known ? e->low : NAN), "high", json_number(e->known ? e->high : NAN),
+	    "promised", json_number(t->promised), "model", json_number(t->model), "old",
+	    json_runs(&t->runs[TRIAL_OLD], t->cycles), "new",
+	    json_runs(&t->runs[TRIAL_NEW], t->cycles), "pairs", count(e->pairs), "pairs_wanted",
 	    open ? count(t->outlook.wanted) : json_null(), "eta_s",
 	    json_number(open ? t->outlook.left_s : NAN), "began", json_time(t->began_ms), "ended",
 	    json_time(t->ended_ms), "text", json_text(t->text));

@@ -130,7 +130,8 @@ struct conf {
 		double service_turn_s; /* of a service's build, at least */
 		char **command; /* before the swap: argv with {build} not replaced; NULL = none */
 		/* of services: argv with {module} not replaced; NULL = none. It prints a number
-		 * that grows with the work done; it has the service begin again. */
+		 * that grows with the work done, or is conf_counts_cycles(); it has the service
+		 * begin again. */
 		char **counter, **restart;
 	} measure;
 	struct {                     /* artifacts from servers */
@@ -186,6 +187,8 @@ char *const *conf_verify_for(const struct conf *c, const char *path);
 char *const *conf_measure_for(const struct conf *c, const char *path);
 /* Likewise the counter of a service's work, … */
 char *const *conf_counter_for(const struct conf *c, const char *path);
+/* Whether that is `cycles`: no command, but the CPU's counters. */
+bool conf_counts_cycles(const struct conf *c, const char *path);
 /* … and what restarts the service whose counter that is. */
 char *const *conf_restart_for(const struct conf *c, const char *path);
 /* The path of the list of functions that come first in a layout (common/profiletext/funclist.h), or

@@ -50,6 +50,13 @@ char *const *conf_counter_for(const struct conf *c, const char *path)
 	return m && m->counter ? m->counter : c->measure.counter;
 }
 
+bool conf_counts_cycles(const struct conf *c, const char *path)
+{
+	char *const *v = conf_counter_for(c, path);
+
+	return v && !strcmp(v[0], "cycles") && !v[1];
+}
+
 char *const *conf_restart_for(const struct conf *c, const char *path)
 {
 	const struct conf_module *m = conf_module_for(c, path);

@@ -87,6 +87,7 @@ int manager_print_profile(struct manager *m, uint64_t module, struct buf *out, s
 struct manager_trial {
 	enum trial_kind kind;
 	enum trial_trouble trouble;
+	bool cycles;                /* of a service, by the CPU's counters */
 	int64_t began_ms, ended_ms; /* 0 = it goes on */
 	enum trial_verdict verdict;
 	double promised; /* gain; NAN = none was predicted */

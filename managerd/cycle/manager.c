@@ -397,6 +397,7 @@ bool manager_trial(struct manager *m, uint64_t module, struct manager_trial *out
 		return false;
 	*out = (struct manager_trial){.kind = x->t.kind,
 	    .trouble = x->t.trouble,
+	    .cycles = x->t.cycles,
 	    .began_ms = x->began_ms,
 	    .ended_ms = x->ended_ms,
 	    .verdict = x->verdict,

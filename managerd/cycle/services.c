@@ -3,12 +3,7 @@
 
 #include <stdio.h>
 
-enum { TRIES = 3, WINDOWS_PER_TURN = 10 };
-
-static int64_t window_ms(const struct services *s)
-{
-	return (int64_t)(s->core->conf->measure.service_turn_s * 1000 / WINDOWS_PER_TURN);
-}
+enum { TRIES = 3 };
 
 /* Which command it needs, or 0. */
 static enum priv_job_kind needs(const struct module_trial *x, int64_t now_ms)
@@ -19,7 +14,7 @@ static enum priv_job_kind needs(const struct module_trial *x, int64_t now_ms)
 		return 0;
 	if (s->restart)
 		return PRIV_RESTART;
-	return !x->ended_ms && !x->t.trouble && s->processes ? PRIV_COUNT : 0;
+	return !x->ended_ms && !x->t.trouble && !x->t.cycles && s->processes ? PRIV_COUNT : 0;
 }
 
 static struct module_trial *due(const struct services *s)
@@ -43,7 +38,7 @@ static void tried(
 	struct core *c = s->core;
 	struct err e;
 
-	of->next_ms = clock_now_ms() + window_ms(s);
+	of->next_ms = clock_now_ms() + (int64_t)(trials_window_s(s->trials) * 1000);
 	of->failed = trouble ? of->failed + 1 : 0;
 	if (of->failed < TRIES)
 		return;

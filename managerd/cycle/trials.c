@@ -9,6 +9,9 @@
 #include <string.h>
 #include <sys/random.h>
 
+/* A turn of a service has so many; what has no cycles so often has none. */
+enum { WINDOWS_PER_TURN = 10, UNCOUNTED = 10 };
+
 static uint64_t now_ns(void)
 {
 	return (uint64_t)clock_now_ms() * 1000000;
@@ -60,6 +63,7 @@ void trials_free(struct trials *ts)
 	vec_free(&ts->of);
 	promises_free(&ts->promises);
 	free(ts->watched.id);
+	free(ts->counted.id);
 }
 
 static int save(struct trials *ts, struct module_trial *x, struct err *e)
@@ -182,6 +186,7 @@ int trials_begin(struct trials *ts, const struct module *mod, const struct build
 	    .module = mod->row.id, .build = {*from, mod->row.current}, .began_ms = clock_now_ms()};
 	trial_begin(
 	    &x->t, kind_of(ts->core->conf, mod->row.path), seed, (uint64_t)asked_ms * 1000000);
+	x->t.cycles = conf_counts_cycles(ts->core->conf, mod->row.path);
 	predicted(x, &mod->row, before, after);
 	vec_push(&ts->of, x);
 	return save(ts, x, e);
@@ -204,6 +209,11 @@ static double turn_of(const struct trials *ts, const struct module_trial *x)
 	const struct conf *c = ts->core->conf;
 
 	return trial_of_service(&x->t) ? c->measure.service_turn_s : c->measure.turn_s;
+}
+
+double trials_window_s(const struct trials *ts)
+{
+	return ts->core->conf->measure.service_turn_s / WINDOWS_PER_TURN;
 }
 
 static enum trial_verdict verdict(const struct trials *ts, const struct module_trial *x)
@@ -356,33 +366,78 @@ static void take_run(struct trials *ts, const struct build_id *id, const struct 
 	}
 }
 
-/* What a monitor says of the CPU time of its builds; false: nothing. */
-static bool report_of(
-    const struct module_trial *x, const struct wire_batch *b, struct windows_report *r, uint32_t *n)
+/* A layout that has fewer jumps executes fewer instructions for the same work: as many as the old
+ * build would, by what the model counts of either. */
+static double as_of_old(const struct trial *t, int arm, uint64_t instructions)
 {
+	double old = t->terms[TRIAL_OLD].insns, new = t->terms[TRIAL_NEW].insns;
+	bool differs = arm == TRIAL_NEW && old > 0 && new > 0;
+
+	return (double)instructions * (differs ? old / new : 1);
+}
+
+struct said { /* by a monitor, of the builds of a trial */
+	uint64_t cpu_ns[TRIAL_ARMS], cycles[TRIAL_ARMS];
+	double instructions; /* as_of_old() */
+	uint32_t processes;
+};
+
+/* False: nothing. */
+static bool said_of(const struct module_trial *x, const struct wire_batch *b, struct said *s)
+{
+	const struct wire_use *use;
 	bool found = false;
 	uint32_t i;
 	int arm;
 
-	*r = (struct windows_report){.session = b->session, .at_ns = b->end_ns};
-	for (i = *n = 0; i < b->nuse; i++)
+	*s = (struct said){0};
+	for (i = 0; i < b->nuse; i++) {
+		use = &b->use[i];
 		for (arm = 0; arm < TRIAL_ARMS; arm++)
-			if (build_id_equal(&b->use[i].id, &x->build[arm])) {
-				r->cpu_ns[arm] = b->use[i].cpu_ns;
-				*n += b->use[i].processes;
+			if (build_id_equal(&use->id, &x->build[arm])) {
+				s->cpu_ns[arm] = use->cpu_ns;
+				s->cycles[arm] = use->cycles;
+				s->instructions += as_of_old(&x->t, arm, use->instructions);
+				s->processes += use->processes;
 				found = true;
 			}
+	}
 	return found;
+}
+
+/* The CPU's counters are read with each report. False: nothing is counted. */
+static bool read_cycles(
+    struct trials *ts, struct module_trial *x, const struct said *s, uint64_t now)
+{
+	struct trial_service *of = &x->service;
+	double window = trials_window_s(ts) * 1e9;
+	uint64_t cpu_ns = s->cpu_ns[TRIAL_OLD] + s->cpu_ns[TRIAL_NEW];
+
+	if (s->cycles[TRIAL_OLD] || s->cycles[TRIAL_NEW]) {
+		if ((double)now >= (double)of->windows.base.at_ns + window)
+			windows_read(&of->windows, now, s->instructions);
+		return true;
+	}
+	of->uncounted += cpu_ns > of->cpu_ns;
+	of->cpu_ns = cpu_ns;
+	if (of->uncounted >= UNCOUNTED)
+		x->t.trouble = TRIAL_NO_CYCLES;
+	return false;
 }
 
 static void take_uses(struct trials *ts, struct module_trial *x, const struct wire_batch *b)
 {
-	struct windows_report r;
+	struct windows_report r = {.session = b->session, .at_ns = b->end_ns};
 	struct trial_window w;
+	struct said s;
 
-	if (x->ended_ms || !trial_of_service(&x->t) || !report_of(x, b, &r, &x->service.processes))
+	if (x->ended_ms || !trial_of_service(&x->t) || !said_of(x, b, &s))
 		return;
+	x->service.processes = s.processes;
 	x->unsaved = true;
+	if (x->t.cycles && !read_cycles(ts, x, &s, r.at_ns))
+		return;
+	memcpy(r.cpu_ns, x->t.cycles ? s.cycles : s.cpu_ns, sizeof r.cpu_ns);
 	if (!windows_report(&x->service.windows, &r, &w, &x->t.trouble))
 		return;
 	trial_add_window(&x->t, &w, turn_of(ts, x));
@@ -463,25 +518,34 @@ struct module *trials_due(struct trials *ts)
 	return NULL;
 }
 
-void trials_watch(struct trials *ts)
+static void tell(struct trials *ts, bool cycles, struct wire_want *told,
+    void (*tell_all)(struct ingest *in, const struct wire_want *w))
 {
-	struct wire_want w = {0};
+	struct wire_want w = {.id = xcalloc(WIRE_RUN_BUILDS_MAX, sizeof *w.id)};
+	const struct module_trial *x;
 	size_t i;
 	int arm;
 
-	if (!ts->ingest)
-		return;
-	w.id = xcalloc(WIRE_RUN_BUILDS_MAX, sizeof *w.id);
-	for (i = 0; i < ts->of.n; i++)
-		for (arm = 0; arm < TRIAL_ARMS && !ts->of.v[i]->ended_ms; arm++)
-			w.id[w.n++] = ts->of.v[i]->build[arm];
-	if (wire_want_equal(&w, &ts->watched)) {
+	for (i = 0; i < ts->of.n; i++) {
+		x = ts->of.v[i];
+		for (arm = 0; arm < TRIAL_ARMS && !x->ended_ms && (x->t.cycles || !cycles); arm++)
+			w.id[w.n++] = x->build[arm];
+	}
+	if (wire_want_equal(&w, told)) {
 		free(w.id);
 		return;
 	}
-	free(ts->watched.id);
-	ts->watched = w;
-	ingest_watch(ts->ingest, &w);
+	free(told->id);
+	*told = w;
+	tell_all(ts->ingest, &w);
+}
+
+void trials_watch(struct trials *ts)
+{
+	if (!ts->ingest)
+		return;
+	tell(ts, false, &ts->watched, ingest_watch);
+	tell(ts, true, &ts->counted, ingest_cycles);
 }
 
 /* ---- what is said of it ---- */
@@ -501,7 +565,9 @@ static const char *trouble_words(enum trial_trouble t)
 	    [TRIAL_NO_NUMBER] = "its counter command does not print one number up to 2^53",
 	    [TRIAL_UNCOUNTED] = "its counter command fails",
 	    [TRIAL_UNSTARTED] = "its restart command fails",
-	    [TRIAL_TOO_SOON] = "it was restarted too soon after the swap"};
+	    [TRIAL_TOO_SOON] = "it was restarted too soon after the swap",
+	    [TRIAL_NO_CYCLES] =
+		"no monitor counts its cycles: the CPU shows no counters, or they may not be read"};
 
 	return words[t];
 }
@@ -511,12 +577,16 @@ static void text_of_runs(const struct trial *t, char *out, size_t n)
 {
 	static const char *const what[TRIAL_KINDS] = {[TRIAL_IN_USE] = "runs",
 	    [TRIAL_BY_COMMAND] = "runs of the command",
-	    [TRIAL_BY_RESTARTS] = "windows of its counter",
-	    [TRIAL_BY_RESTART] = "windows of its counter, before and after one restart"};
+	    [TRIAL_BY_RESTARTS] = "windows of its ",
+	    [TRIAL_BY_RESTART] = "windows of its "};
+	const char *by = !trial_of_service(t) ? ""
+			 : t->cycles          ? "cycles per instruction"
+					      : "counter";
 	char all[NUMBER_TEXT];
 
 	number_text((double)(t->runs[TRIAL_OLD].n + t->runs[TRIAL_NEW].n), all);
-	snprintf(out, n, "%s %s", all, what[t->kind]);
+	snprintf(out, n, "%s %s%s%s", all, what[t->kind], by,
+	    t->kind == TRIAL_BY_RESTART ? ", before and after one restart" : "");
 }
 
 static void crashes_text(const struct trial *t, char *out, size_t n)

@@ -22,6 +22,8 @@ struct trial_service { /* what is not stored of the trial of a service */
 	uint32_t processes; /* of it that run, by the last report */
 	int64_t next_ms;    /* when its next command is due */
 	unsigned failed;    /* commands in a row */
+	unsigned uncounted; /* reports of CPU time that should have had cycles */
+	uint64_t cpu_ns;    /* as of the last of these */
 	bool restart;       /* it is to run what is in place */
 	char why[160];      /* what its command said, of a trouble */
 };
@@ -44,7 +46,7 @@ struct trials {
 	struct ingest *ingest; /* NULL = monitors cannot be told yet, or any more */
 	VEC(struct module_trial *) of;
 	struct promises promises;
-	struct wire_want watched; /* what monitors were told; id is owned */
+	struct wire_want watched, counted; /* what monitors were told; id is owned */
 };
 
 /* From the store. */
@@ -87,12 +89,15 @@ int trials_save(struct trials *ts, struct err *e);
 /* A module whose trial has a step to do; NULL = none. Drops those that are of another file by
  * now. */
 struct module *trials_due(struct trials *ts);
-/* Tells the monitors whose processes are watched, when it is others than before. */
+/* Tells the monitors whose processes are watched, and whose cycles count, when it is others than
+ * before. */
 void trials_watch(struct trials *ts);
 /* Whether the module's present build is the one to which a loss in use brought it back. */
 bool trials_lost(const struct trials *ts, const struct store_module *row);
 /* "gain 4.1 % (2.9 … 5.3) over 1,240 runs". */
 void trials_text(const struct module_trial *x, char *out, size_t n);
+/* Of a service, at least. */
+double trials_window_s(const struct trials *ts);
 /* How far one that goes on is; its end is no later than TRIAL_DAYS after its begin. */
 struct outlook trials_outlook(const struct trials *ts, const struct module_trial *x);
 /* The same behind its text, "; 12 of about 23 pairs of turns, about 12 min more". */

@@ -478,11 +478,12 @@ enum trial_verdict trial_verdict(
 /* ---- for the store ---- */
 
 /* Little-endian numbers of 64 bits, doubles by their bits: the version; what trial_begin() was
- * given, without the kind in version 1; from version 3 on the trouble; of both builds runs,
+ * given, without the kind in version 1; from version 3 on the trouble; from version 4
+ * on whether cycles are compared; of both builds runs,
  * crashes, CPU time, from version 3 on work, and, but in version 1, terms; the processor, likewise;
  * then each list with its length before it. */
-enum { TURN = 3, CELL = 6, CLASS = 3 };        /* numbers of one */
-enum { FIRST = 1, WITHOUT_SERVICES, VERSION }; /* versions */
+enum { TURN = 3, CELL = 6, CLASS = 3 };                        /* numbers of one */
+enum { FIRST = 1, WITHOUT_SERVICES, WITHOUT_CYCLES, VERSION }; /* versions */
 
 static void add(struct buf *out, uint64_t v)
 {
@@ -507,6 +508,7 @@ void trial_encode(const struct trial *t, struct buf *out)
 	add(out, t->seed);
 	add(out, t->began_ns);
 	add(out, t->trouble);
+	add(out, t->cycles);
 	for (arm = 0; arm < TRIAL_ARMS; arm++) {
 		add(out, t->runs[arm].n);
 		add(out, t->runs[arm].crashes);
@@ -630,6 +632,8 @@ int trial_decode(const void *p, size_t n, struct trial *t, struct err *e)
 	t->began_ns = take(&r);
 	if (version > WITHOUT_SERVICES)
 		t->trouble = (enum trial_trouble)take_below(&r, TRIAL_TROUBLES);
+	if (version > WITHOUT_CYCLES)
+		t->cycles = take_below(&r, 2) == 1;
 	for (arm = 0; arm < TRIAL_ARMS; arm++) {
 		t->runs[arm].n = take(&r);
 		t->runs[arm].crashes = take(&r);

@@ -5,12 +5,13 @@
  * numbers out.
  *
  * A service has no processes that end. There a window of time takes a process's place, and CPU time
- * per unit of work (windows.h) its CPU time. Where the service may be restarted, turns are as
- * above. Else it has one restart, whenever that comes: blocks of time before and after it are
- * paired from there outwards, the last one before with the first one after. That is no experiment:
- * what else changed with the restart counts as the layout's. What drifts makes pairs differ, the
- * further out the more, and whatever outlasts a block makes neighbouring pairs alike; the bounds
- * are widened by both (conclude()).
+ * per unit of work (windows.h) its CPU time; or cycles per instruction in user mode, where nothing
+ * but the CPU counts. Where the service may be restarted, turns are as above. Else it has one
+ * restart, whenever that comes: blocks of time before and after it are paired from there outwards,
+ * the last one before with the first one after. That is no experiment: what else changed with the
+ * restart counts as the layout's. What drifts makes pairs differ, the further out the more, and
+ * whatever outlasts a block makes neighbouring pairs alike; the bounds are widened by both
+ * (conclude()).
  *
  * What is compared is the logarithm of the CPU time of processes of one class of command
  * lines within one pair: mean of the new build minus mean of the old one. Classes weigh by
@@ -58,7 +59,8 @@ enum {
 
 struct trial_runs {          /* of services windows, but for crashes */
 	uint64_t n, crashes; /* crashes: ended by a signal that says so (SIGSEGV, SIGABRT, …) */
-	double cpu_s, work;  /* work: of services */
+	double cpu_s, work;  /* work: of services; by the CPU's counters 10^9 cycles, and
+				instructions */
 };
 
 enum trial_trouble { /* why a service cannot be measured */
@@ -69,6 +71,7 @@ enum trial_trouble { /* why a service cannot be measured */
 	TRIAL_UNCOUNTED, /* its counter's command fails */
 	TRIAL_UNSTARTED, /* what restarts it fails */
 	TRIAL_TOO_SOON,  /* it was restarted before there were TRIAL_PAIRS_MIN blocks */
+	TRIAL_NO_CYCLES, /* the CPU's counters cannot be read */
 	TRIAL_TROUBLES
 };
 
@@ -98,7 +101,8 @@ struct trial_class {
 struct trial { /* zero-filled, then trial_begin() */
 	enum trial_kind kind;
 	uint64_t seed, began_ns;
-	/* For posterior(), set after trial_begin(): what the model counts of either build,
+	bool cycles; /* of a service, set after trial_begin(): by the CPU's counters */
+	/* For posterior(), likewise: what the model counts of either build,
 	 * and a number of the kind of processor it ran on. */
 	struct posterior_terms terms[TRIAL_ARMS];
 	uint64_t cpu;
@@ -126,8 +130,8 @@ void trial_add(struct trial *t, enum trial_arm arm, const struct wire_run *r);
 struct trial_window { /* of time, in which one build of a service did all the work */
 	enum trial_arm arm;
 	uint64_t start_ns; /* CLOCK_REALTIME */
-	double work;       /* > 0, by the service's counter */
-	uint64_t cpu_ns;
+	double work;       /* > 0, by the service's counter, or instructions */
+	uint64_t cpu_ns;   /* or cycles */
 };
 /* turn_s: of a block of time. */
 void trial_add_window(struct trial *t, const struct trial_window *w, double turn_s);

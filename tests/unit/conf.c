@@ -314,14 +314,18 @@ END_TEST
 /* A service's counter and its restart go together. */
 START_TEST(restart_is_the_counters)
 {
-	ck_assert_int_eq(parse("modules:\n  - {path: /a, counter: own}\n"
-			       "  - {path: /b, counter: own, restart: again}\n"
-			       "measure: {counter: any, restart: all}\n"),
+	ck_assert_int_eq(
+	    parse("modules:\n  - {path: /a, counter: own}\n"
+		  "  - {path: /b, counter: own, restart: again}\n"
+		  "  - {path: /d, counter: cycles}\n  - {path: /e, counter: [cycles, x]}\n"
+		  "measure: {counter: any, restart: all}\n"),
 	    0);
+	ck_assert(conf_counts_cycles(&c, "/d") && !conf_counts_cycles(&c, "/e"));
 	ck_assert_str_eq(conf_counter_for(&c, "/a")[0], "own");
 	ck_assert_ptr_null(conf_restart_for(&c, "/a"));
 	ck_assert_str_eq(conf_restart_for(&c, "/b")[0], "again");
 	ck_assert_str_eq(conf_counter_for(&c, "/c")[0], "any");
+	ck_assert(!conf_counts_cycles(&c, "/a"));
 	ck_assert_str_eq(conf_restart_for(&c, "/c")[0], "all");
 	conf_free(&c);
 }

@@ -717,24 +717,40 @@ START_TEST(a_trial_is_given_up)
 END_TEST
 
 /* A service under a manager that may restart it: what is in place runs from the restart on. */
+static void setup_with_service_by(const char *counter)
+{
+	char text[512];
+
+	snprintf(text, sizeof text,
+	    "profile: {registers: no}\n"
+	    "measure: {service_turn: 1s, counter: %s, restart: again}\n"
+	    "decide: {every: 100ms, min_samples: 10, min_coverage: 1%%, min_gain: 1%%,"
+	    " cool_down: 0s, edits_per_day: 1000}\n"
+	    "idle: {cpu: 0%%, psi: 100%%, after: 0s, battery: yes}\n",
+	    counter);
+	setup_with(text);
+	priv->count = "date +%s%N | cut -b 5-16";
+}
+
 static void setup_with_service(void)
 {
-	setup_with(
-	    "profile: {registers: no}\n"
-	    "measure: {service_turn: 1s, counter: count, restart: again}\n"
-	    "decide: {every: 100ms, min_samples: 10, min_coverage: 1%, min_gain: 1%, cool_down: 0s,"
-	    " edits_per_day: 1000}\n"
-	    "idle: {cpu: 0%, psi: 100%, after: 0s, battery: yes}\n");
-	priv->count = "date +%s%N | cut -b 5-16";
+	setup_with_service_by("count");
+}
+
+static void setup_with_cycles(void)
+{
+	setup_with_service_by("cycles");
+	priv->count = "exit 1";
 }
 
 static struct build_id running;
 
-/* A second of CPU time for one of the clock, or less in the new build; its work is the time. */
+/* A second of CPU time for one of the clock, or less in the new build; its work is the time, and
+ * so are its instructions, each in a cycle of a ns. */
 static void report_service(double ratio)
 {
 	static unsigned restarts;
-	static uint64_t used[2], last;
+	static uint64_t used[2], instructions[2], last;
 	const struct module_trial *x = trial();
 	uint64_t now = (uint64_t)clock_now_ms() * 1000000;
 	bool new;
@@ -744,13 +760,15 @@ static void report_service(double ratio)
 	restarts = priv->restarts;
 	new = build_id_equal(&running, &x->build[TRIAL_NEW]);
 	used[new] += (uint64_t)((double)(now - last) * (new ? ratio : 1));
+	instructions[new] += now - last;
 	if (last)
-		trials_take(
-		    &m->trials, &(struct wire_batch){.session = 5,
-				    .end_ns = now,
-				    .nuse = 2,
-				    .use = (struct wire_use[]){{x->build[TRIAL_OLD], 1, used[0]},
-					{x->build[TRIAL_NEW], 0, used[1]}}});
+		trials_take(&m->trials,
+		    &(struct wire_batch){.session = 5,
+			.end_ns = now,
+			.nuse = 2,
+			.use = (struct wire_use[]){
+			    {x->build[TRIAL_OLD], 1, used[0], instructions[0], used[0]},
+			    {x->build[TRIAL_NEW], 0, used[1], instructions[1], used[1]}}});
 	last = now;
 }
 
@@ -791,6 +809,63 @@ START_TEST(a_service_is_measured)
 	}
 	ck_assert_uint_le(priv->restarts, trial()->t.turn.n + 1);
 	ck_assert_uint_ge(priv->restarts, TRIAL_PAIRS_MIN);
+}
+END_TEST
+
+/* A new build that executes other instructions for the same work is compared by as many as the old
+ * one's. */
+START_TEST(instructions_are_those_of_the_old_build)
+{
+	struct manager_trial t;
+
+	program(1000, 0, 3);
+	lay_out();
+	trials_find(&m->trials, module_at(1000, 0)->row.id)->t.terms[TRIAL_OLD].insns = 1;
+	trials_find(&m->trials, module_at(1000, 0)->row.id)->t.terms[TRIAL_NEW].insns = 0.5;
+	serve_until_the_end(1);
+	ck_assert(manager_trial(m, module_at(1000, 0)->row.id, &t));
+	ck_assert_msg(t.verdict == TRIAL_FASTER && fabs(t.estimate.gain - 0.5) < 0.1, "%s", t.text);
+	ck_assert_ptr_nonnull(strstr(t.text, "windows of its cycles per instruction"));
+	ck_assert_uint_ge(priv->restarts, TRIAL_PAIRS_MIN);
+}
+END_TEST
+
+static bool monitors_are_told(void)
+{
+	return m->trials.counted.n == 2 && m->trials.watched.n == 2;
+}
+
+static bool monitors_count_nothing(void)
+{
+	return !m->trials.counted.n;
+}
+
+/* No monitor counts: the new build stays, and the reason is said. */
+START_TEST(cycles_are_not_counted)
+{
+	const struct module_trial *x;
+	struct manager_trial t;
+	unsigned i;
+
+	program(1000, 0, 3);
+	lay_out();
+	x = trial();
+	turn_until(monitors_are_told, 20);
+	for (i = 0; !trial()->ended_ms; i++) {
+		ck_assert_uint_lt(i, 60000);
+		turn();
+		usleep(1000);
+		if (i % 50 == 0)
+			trials_take(&m->trials,
+			    &(struct wire_batch){.session = 5,
+				.end_ns = (uint64_t)clock_now_ms() * 1000000,
+				.nuse = 1,
+				.use = &(struct wire_use){x->build[TRIAL_NEW], 1, 1000000 * i}});
+	}
+	ck_assert(manager_trial(m, module_at(1000, 0)->row.id, &t));
+	ck_assert_int_eq(t.verdict, TRIAL_OPEN);
+	ck_assert_msg(strstr(t.text, "not measured: no monitor counts its cycles"), "%s", t.text);
+	turn_until(monitors_count_nothing, 20);
 }
 END_TEST
 
@@ -1710,10 +1785,11 @@ UNIT_MAIN("cycle", 300, setup, teardown, first_samples_are_not_lost,
     UNIT_CASE(120, setup_with_turns, teardown), a_gain_is_measured, a_loss_is_taken_back,
     a_trial_says_how_far_it_is, a_crash_is_taken_back, UNIT_LOOP(a_trial_is_given_up, 2),
     UNIT_CASE(120, setup_with_service, teardown), UNIT_LOOP(a_service_is_measured, 2),
-    UNIT_LOOP(commands_of_a_service_fail, 3), UNIT_CASE(120, setup_with_command, teardown),
-    a_gain_by_the_command_goes_in, a_loss_by_the_command_is_not_taken,
-    UNIT_CASE(120, setup_with_servers, teardown), an_artifact_is_fetched_for_roots_programs,
-    UNIT_CASE(120, setup_with_legacy, teardown), a_program_without_artifact_is_lifted,
-    a_program_is_lifted_again, what_was_estimated_meanwhile_does_not_count,
-    what_cannot_be_lifted_is_not_tried_again, what_was_to_be_lifted_may_not_be_any_more,
-    what_must_not_be_lifted_is_only_shown)
+    UNIT_LOOP(commands_of_a_service_fail, 3), UNIT_CASE(120, setup_with_cycles, teardown),
+    instructions_are_those_of_the_old_build, cycles_are_not_counted,
+    UNIT_CASE(120, setup_with_command, teardown), a_gain_by_the_command_goes_in,
+    a_loss_by_the_command_is_not_taken, UNIT_CASE(120, setup_with_servers, teardown),
+    an_artifact_is_fetched_for_roots_programs, UNIT_CASE(120, setup_with_legacy, teardown),
+    a_program_without_artifact_is_lifted, a_program_is_lifted_again,
+    what_was_estimated_meanwhile_does_not_count, what_cannot_be_lifted_is_not_tried_again,
+    what_was_to_be_lifted_may_not_be_any_more, what_must_not_be_lifted_is_only_shown)

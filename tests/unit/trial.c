@@ -373,11 +373,12 @@ START_TEST(of_a_services_ends_crashes_count)
 }
 END_TEST
 
-/* Version 1 has neither kind nor trouble nor work nor terms nor processor. In words: version, kind,
- * seed, begin, trouble; of each build three, work and three terms; processor; lists. */
+/* Version 1 has neither kind nor trouble nor cycles nor work nor terms nor processor. In words:
+ * version, kind, seed, begin, trouble, cycles; of each build three, work and three terms;
+ * processor; lists. */
 static void old_form(struct buf *b)
 {
-	static const size_t kept[][2] = {{2, 2}, {5, 3}, {12, 3}, {20, 0}};
+	static const size_t kept[][2] = {{2, 2}, {6, 3}, {13, 3}, {21, 0}};
 	struct buf out = {0};
 	size_t i, n;
 
@@ -428,9 +429,10 @@ START_TEST(the_store_gives_back_what_it_got)
 	trial_free(&t);
 	serve(&t, &(struct service){0.01, 0.05, 0, 30, TRIAL_BY_RESTART});
 	t.trouble = TRIAL_STILL;
+	t.cycles = true;
 	trial_encode(&t, &a);
 	ck_assert_msg(!trial_decode(a.p, a.n, &u, &e), "%s", e.text);
-	ck_assert(u.kind == TRIAL_BY_RESTART && u.trouble == TRIAL_STILL);
+	ck_assert(u.kind == TRIAL_BY_RESTART && u.trouble == TRIAL_STILL && u.cycles);
 	ck_assert(u.runs[TRIAL_NEW].work == t.runs[TRIAL_NEW].work);
 	ck_assert(trial_estimate(&u).known && trial_estimate(&u).low == trial_estimate(&t).low);
 	trial_free(&u);

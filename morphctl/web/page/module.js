@@ -139,7 +139,7 @@ function arm(name, r) {
 		name,
 		number(r.runs),
 		number(r.crashes),
-		number(r.cpu_s) + ' s',
+		r.cycles === null ? number(r.cpu_s) + ' s' : number(r.cycles / 1e9) + ' · 10⁹ cycles',
 		r.work ? number(r.work) : '–',
 	];
 }
