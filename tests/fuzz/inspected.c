@@ -1,5 +1,5 @@
 /*
- * cov >= 430
+ * cov >= 440
  * Even first byte: an inspector's answer behind its magic, as the parent takes it.
  * Odd: the blobs of one, as the manager takes them: u16 length, function table, and a
  * block map or replay table.
