@@ -414,6 +414,7 @@ static bool read_cycles(
 	uint64_t cpu_ns = s->cpu_ns[TRIAL_OLD] + s->cpu_ns[TRIAL_NEW];
 
 	if (s->cycles[TRIAL_OLD] || s->cycles[TRIAL_NEW]) {
+		of->uncounted = 0;
 		if ((double)now >= (double)of->windows.base.at_ns + window)
 			windows_read(&of->windows, now, s->instructions);
 		return true;

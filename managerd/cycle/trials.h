@@ -22,7 +22,7 @@ struct trial_service { /* what is not stored of the trial of a service */
 	uint32_t processes; /* of it that run, by the last report */
 	int64_t next_ms;    /* when its next command is due */
 	unsigned failed;    /* commands in a row */
-	unsigned uncounted; /* reports of CPU time that should have had cycles */
+	unsigned uncounted; /* reports of CPU time in a row without cycles */
 	uint64_t cpu_ns;    /* as of the last of these */
 	bool restart;       /* it is to run what is in place */
 	char why[160];      /* what its command said, of a trouble */
