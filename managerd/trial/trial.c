@@ -478,10 +478,9 @@ enum trial_verdict trial_verdict(
 /* ---- for the store ---- */
 
 /* Little-endian numbers of 64 bits, doubles by their bits: the version; what trial_begin() was
- * given, without the kind in version 1; from version 3 on the trouble; from version 4
- * on whether cycles are compared; of both builds runs,
- * crashes, CPU time, from version 3 on work, and, but in version 1, terms; the processor, likewise;
- * then each list with its length before it. */
+ * given, without the kind in version 1; from version 3 on the trouble; from version 4 on whether
+ * cycles are compared; of both builds runs, crashes, CPU time, from version 3 on work, and, but in
+ * version 1, terms; the processor, likewise; then each list with its length before it. */
 enum { TURN = 3, CELL = 6, CLASS = 3 };                        /* numbers of one */
 enum { FIRST = 1, WITHOUT_SERVICES, WITHOUT_CYCLES, VERSION }; /* versions */
 

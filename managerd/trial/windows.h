@@ -1,8 +1,8 @@
 /*
  * What a service did, in windows of time: its counter, which the manager reads now and then, and
  * the CPU time of its processes, which a monitor reports at times of its own, brought together; or
- * instructions and cycles in their place, which come at one time. CPU
- * time at the time of a reading lies on the line between the two reports about it.
+ * instructions and cycles in their place, which come at one time. CPU time at the time of a reading
+ * lies on the line between the two reports about it.
  *
  * A window counts where one build did all the work: not while processes of both run, and not the
  * first one after a restart, in which the service fills its caches. Without work it says nothing.

@@ -7,9 +7,9 @@
  *           by the file, it can name a wrong build-id for that file.
  *   main    keeps CAP_PERFMON: perf_event_open() is called again for a CPU that
  *           comes online, when registers are switched on or off, and for programs whose
- *           cycles are counted. CAP_NET_ADMIN, with which
- *           it was given its socket of exit records (exits.h), is gone: that socket is read, and
- *           has its filter set, without; whatever else is asked through it the kernel refuses.
+ *           cycles are counted. CAP_NET_ADMIN, with which it was given its socket of exit
+ *           records (exits.h), is gone: that socket is read, and has its filter set, without;
+ *           whatever else is asked through it the kernel refuses.
  *   reader  (lookup.h) keeps CAP_SYS_PTRACE, since /proc/PID/maps, map_files and
  *           ns of another user's process are behind ptrace_may_access(
  *           PTRACE_MODE_READ) (CAP_PERFMON alone opens maps since Linux 6.15, but
