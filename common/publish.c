@@ -157,7 +157,7 @@ static int read_to_end(
 			return err_sys(e, "%s", path);
 		if (out->n - begin > max)
 			return err_set(e, "%s: larger than %zu bytes", path, max);
-		step = usual;
+		step = out->n - begin == size ? 1 : usual; /* the end, without room for more */
 	} while (r);
 	return 0;
 }
