@@ -730,10 +730,21 @@ START_TEST(odd)
 }
 END_TEST
 
-UNIT_MAIN("appended", 0, NULL, NULL, UNIT_CASE(600, pie, appended_remove), proven,
-    new_code_is_right, original_is_whole, says_where, others_are_wanted,
-    UNIT_LOOP(wrong, sizeof WRONG / sizeof *WRONG),
-    UNIT_LOOP(wrong_pointer, sizeof WRONG_POINTER / sizeof *WRONG_POINTER),
-    UNIT_CASE(600, fixed, appended_remove), proven, UNIT_CASE(600, kept, appended_remove), proven,
-    UNIT_LOOP(wrong_pointer, sizeof WRONG_POINTER / sizeof *WRONG_POINTER),
-    UNIT_CASE(60, NULL, NULL), UNIT_LOOP(odd, sizeof ODD / sizeof *ODD))
+int main(void)
+{
+	struct err e;
+	int rc;
+
+	strcpy(app.dir, "/tmp/morph-appended-XXXXXX");
+	if (!mkdtemp(app.dir))
+		return 1;
+	rc = UNIT_RUN("appended", 0, NULL, NULL, UNIT_CASE(600, pie, appended_remove), proven,
+	    new_code_is_right, original_is_whole, says_where, others_are_wanted,
+	    UNIT_LOOP(wrong, sizeof WRONG / sizeof *WRONG),
+	    UNIT_LOOP(wrong_pointer, sizeof WRONG_POINTER / sizeof *WRONG_POINTER),
+	    UNIT_CASE(600, fixed, appended_remove), proven, UNIT_CASE(600, kept, appended_remove),
+	    proven, UNIT_LOOP(wrong_pointer, sizeof WRONG_POINTER / sizeof *WRONG_POINTER),
+	    UNIT_CASE(60, NULL, NULL), UNIT_LOOP(odd, sizeof ODD / sizeof *ODD));
+	dir_remove(app.dir, &e);
+	return rc;
+}
