@@ -231,6 +231,7 @@ static const struct {
     {"_Z3runi.cold", "run(int) [clone .cold]"},
     {"_ZN4core3fmt9Formatter3pad17h0123456789abcdefE", "core::fmt::Formatter::pad"},
     {"_RNvCs4fqI2P2rA04_7mycrate3foo", "mycrate::foo"},
+    {"_RNvCs4fqI2P24A_0oro", "_RNvCs4fqI2P24A_0oro"}, /* its crate's name is empty */
     {"_D3std5stdio7writelnFZv", "std.stdio.writeln()"},
     {"_Znot_a_name", "_Znot_a_name"},
     {"_Dhalf", "_Dhalf"},

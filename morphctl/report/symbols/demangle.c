@@ -33,7 +33,8 @@ static void add(const char *piece, size_t n, void *arg)
 
 	if (n >= sizeof to->text - to->n)
 		longjmp(to->full, 1);
-	memcpy(to->text + to->n, piece, n);
+	if (n) /* else there may be no piece */
+		memcpy(to->text + to->n, piece, n);
 	to->n += n;
 }
 
