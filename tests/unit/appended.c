@@ -735,7 +735,6 @@ int main(void)
 	struct err e;
 	int rc;
 
-	strcpy(app.dir, "/tmp/morph-appended-XXXXXX");
 	if (!mkdtemp(app.dir))
 		return 1;
 	rc = UNIT_RUN("appended", 0, NULL, NULL, UNIT_CASE(600, pie, appended_remove), proven,

@@ -36,7 +36,7 @@ static struct appending {
 	size_t moved;                       /* functions of MOVED */
 	uint64_t base;                      /* address of the new segment, less its offset */
 	struct part headers, index, linked; /* of the new segment */
-} app;
+} app = {.dir = "/tmp/morph-appended-XXXXXX"};
 
 static struct elf *open_bytes(const struct buf *b)
 {
