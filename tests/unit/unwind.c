@@ -103,10 +103,10 @@ __attribute__((noinline, no_sanitize("address"))) static void copy_stack(uint64_
 	__asm__ volatile("mov %%" name ", %0" : "=m"(at.reg[number])); \
 	at.known |= 1u << (number)
 
-__attribute__((noinline)) static void inner(void)
+__attribute__((noinline, used)) static void inner(void)
 {
 	at = (struct unwind_stack){.space = 1, .find = find};
-	REGISTER(3, "rbx");
+	REGISTER(UNWIND_RBX, "rbx");
 	REGISTER(UNWIND_RBP, "rbp");
 	REGISTER(UNWIND_RSP, "rsp");
 	REGISTER(12, "r12");
@@ -140,6 +140,47 @@ START_TEST(this_program)
 	outer();
 	stands_as_it_should();
 	stands_as_it_should();
+}
+END_TEST
+
+/* inner() leaves rbx as it is, by which the frame of its caller is found. */
+void through_rbx(void);
+__asm__(".text\n"
+	"through_rbx:\n"
+	"	.cfi_startproc\n"
+	"	push %rbx\n"
+	"	.cfi_adjust_cfa_offset 8\n"
+	"	.cfi_offset rbx, -16\n"
+	"	mov %rsp, %rbx\n"
+	"	.cfi_def_cfa_register rbx\n"
+	"	and $-64, %rsp\n"
+	"	sub $128, %rsp\n"
+	"	call inner\n"
+	"	mov %rbx, %rsp\n"
+	"	.cfi_def_cfa_register rsp\n"
+	"	pop %rbx\n"
+	"	.cfi_adjust_cfa_offset -8\n"
+	"	.cfi_restore rbx\n"
+	"	ret\n"
+	"	.cfi_endproc\n");
+
+__attribute__((noinline)) static void outer_of_rbx(void)
+{
+	through_rbx();
+	called_from[1] = (uint64_t)__builtin_return_address(0) - 1;
+}
+
+START_TEST(frame_found_by_rbx)
+{
+	const uint64_t *addr;
+
+	outer_of_rbx();
+	ck_assert_uint_ge(unwind_chain(u, &at, &addr), 4);
+	ck_assert_uint_eq(addr[0], at.reg[UNWIND_RIP]);
+	ck_assert_uint_eq(addr[1], called_from[0]);
+	ck_assert_uint_eq(addr[3], called_from[1]);
+	at.known &= ~(1u << UNWIND_RBX);
+	ck_assert_uint_eq(unwind_chain(u, &at, &addr), 2);
 }
 END_TEST
 
@@ -238,4 +279,5 @@ START_TEST(nothing_is_known)
 END_TEST
 
 UNIT_MAIN("unwind", 30, setup, teardown, this_program, many_processes, less_and_less_of_the_stack,
-    UNIT_LOOP(files_of_no_use, 4), frame_pointers, another_file_in_its_place, nothing_is_known)
+    UNIT_LOOP(files_of_no_use, 4), frame_pointers, frame_found_by_rbx, another_file_in_its_place,
+    nothing_is_known)

@@ -2,6 +2,7 @@
 #include "common/elf/elf.h"
 #include "common/le.h"
 
+#include <dwarf.h>
 #include <elfutils/libdwfl.h>
 #include <gelf.h>
 
@@ -32,6 +33,9 @@ struct unwind {
 	/* Of the sample at hand. */
 	const struct unwind_stack *stack;
 	Dwfl *dwfl;
+	struct unwind_stack from; /* what libdwfl begins with; again: it is to, with what it lost */
+	uint64_t rbx;             /* of the frame that was seen last */
+	bool has_rbx, again;
 	bool stale; /* something else is mapped where dwfl has a file */
 	size_t n;
 	uint64_t addr[UNWIND_MAX];
@@ -147,7 +151,7 @@ static bool read_memory(Dwfl *dwfl, Dwarf_Addr addr, Dwarf_Word *value, void *ar
 
 static bool set_registers(Dwfl_Thread *t, void *arg)
 {
-	const struct unwind_stack *s = ((struct unwind *)arg)->stack;
+	const struct unwind_stack *s = &((struct unwind *)arg)->from;
 	Dwarf_Word v;
 	int i;
 
@@ -191,6 +195,52 @@ static bool report(struct unwind *u, uint64_t addr)
 	return true;
 }
 
+/* Whether unwind information finds the frame of the instruction at pc by rbx. */
+static bool is_found_by_rbx(struct unwind *u, Dwarf_Addr pc)
+{
+	Dwarf_Addr bias;
+	Dwarf_CFI *cfi = dwfl_module_eh_cfi(dwfl_addrmodule(u->dwfl, pc), &bias);
+	Dwarf_Frame *f = NULL;
+	Dwarf_Op *op;
+	size_t n;
+	bool is;
+
+	is = cfi && !dwarf_cfi_addrframe(cfi, pc - bias, &f) && !dwarf_frame_cfa(f, &op, &n) && n &&
+	     op->atom == DW_OP_bregx && op->number == UNWIND_RBX;
+	free(f);
+	return is;
+}
+
+/*
+ * By libdw's rules for x86-64 calls keep rax, and not rbx (elfutils, backends/x86_64_cfi.c). So it
+ * does not find the caller of a frame that is found by rbx, as that of ld.so binding a symbol is:
+ * there it begins again with the rbx of the frames before. True: it is to.
+ */
+static bool lost_rbx(struct unwind *u, Dwfl_Frame *frame, Dwarf_Addr pc)
+{
+	Dwarf_Word v;
+	unsigned i;
+
+	if (dwfl_frame_reg(frame, UNWIND_RBX, &v) == 0) {
+		u->rbx = v;
+		u->has_rbx = true;
+		return false;
+	}
+	if (!u->has_rbx || !is_found_by_rbx(u, pc))
+		return false;
+	u->from.known = 0;
+	for (i = 0; i < UNWIND_RIP; i++) {
+		if (dwfl_frame_reg(frame, i, &v) != 0)
+			continue;
+		u->from.reg[i] = v;
+		u->from.known |= 1u << i;
+	}
+	u->from.reg[UNWIND_RBX] = u->rbx;
+	u->from.reg[UNWIND_RIP] = pc;
+	u->from.known |= 1u << UNWIND_RBX | 1u << UNWIND_RIP;
+	return true;
+}
+
 /* A return address may be that of the next function, or file. */
 static int see_frame(Dwfl_Frame *frame, void *arg)
 {
@@ -207,6 +257,9 @@ static int see_frame(Dwfl_Frame *frame, void *arg)
 		return DWARF_CB_ABORT;
 	pc -= !interrupted;
 	if (u->n && !u->stack->find(u->stack->arg, pc, &image, &offset))
+		return DWARF_CB_ABORT;
+	u->again = lost_rbx(u, frame, pc);
+	if (u->again)
 		return DWARF_CB_ABORT;
 	u->addr[u->n++] = pc;
 	return DWARF_CB_OK;
@@ -253,10 +306,14 @@ static Dwfl *enter(struct unwind *u, bool fresh)
 static void walk(struct unwind *u, bool fresh)
 {
 	u->n = 0;
-	u->stale = false;
+	u->stale = u->has_rbx = false;
+	u->from = *u->stack;
 	u->dwfl = enter(u, fresh);
-	if (u->dwfl)
-		dwfl_getthread_frames(u->dwfl, 1, see_frame, u);
+	do {
+		u->again = false;
+		if (u->dwfl)
+			dwfl_getthread_frames(u->dwfl, 1, see_frame, u);
+	} while (u->again);
 }
 
 size_t unwind_chain(struct unwind *u, const struct unwind_stack *s, const uint64_t **addr)

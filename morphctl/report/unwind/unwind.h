@@ -20,7 +20,8 @@
 #include <stdint.h>
 
 enum {
-	UNWIND_RBP = 6, /* registers have DWARF's numbers */
+	UNWIND_RBX = 3, /* registers have DWARF's numbers */
+	UNWIND_RBP = 6,
 	UNWIND_RSP = 7,
 	UNWIND_RIP = 16,
 	UNWIND_REGS,
