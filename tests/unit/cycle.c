@@ -47,6 +47,9 @@ static struct manager *m;
 static uv_loop_t loop;
 static struct err e;
 static int fd; /* of the monitor */
+/* To it, and not looked at yet. */
+static char sent[65536];
+static size_t nsent;
 static uint64_t seq;
 static double longest_cpu; /* turn of the loop in s of CPU time */
 
@@ -85,6 +88,7 @@ static void stop_manager(void)
 	manager_free(m);
 	ck_assert_int_eq(uv_loop_close(&loop), 0);
 	close(fd);
+	nsent = 0;
 }
 
 static void setup_with(const char *text)
@@ -181,15 +185,37 @@ static void send_batch(unsigned uid, unsigned n)
 	free(name);
 }
 
+/* Takes what it sent up to the acknowledgement of the last batch. */
+static bool take_ack(void)
+{
+	struct wire_ack ack = {0};
+	enum wire_type type;
+	bool is_it = false;
+	size_t i = 0;
+	long n;
+
+	while (!is_it && (n = wire_frame(sent + i, nsent - i, &type, &e)) > 0) {
+		ck_assert(type != WIRE_ACK || !wire_get_ack(sent + i, (size_t)n, &ack, &e));
+		is_it = type == WIRE_ACK && ack.seq == seq;
+		i += (size_t)n;
+	}
+	nsent -= i;
+	memmove(sent, sent + i, nsent);
+	return is_it;
+}
+
 /* How long until it is acknowledged. */
 static double acknowledged(void)
 {
 	double begin = seconds();
-	char answer[256];
+	ssize_t n;
 
-	while (read(fd, answer, sizeof answer) <= 0 && seconds() - begin < 30) {
+	while (!take_ack()) {
+		ck_assert_double_lt(seconds() - begin, 30);
 		turn();
 		usleep(200);
+		n = read(fd, sent + nsent, sizeof sent - nsent);
+		nsent += n > 0 ? (size_t)n : 0;
 	}
 	return seconds() - begin;
 }
@@ -256,11 +282,19 @@ START_TEST(first_samples_are_not_lost)
 }
 END_TEST
 
+static uint64_t mapped(void)
+{
+	struct accounting acc;
+
+	ck_assert_int_eq(store_accounting(m->core.store, &acc, &e), 0);
+	return acc.mapped;
+}
+
 /* What takes long to decode is learned, and loaded, beside the loop. */
 START_TEST(a_large_program_is_learned_in_the_pool)
 {
 	struct fake_file *f = program(1000, 0, 9000);
-	struct accounting acc;
+	double took;
 	unsigned i;
 
 	for (i = 1; i <= 2; i++) {
@@ -275,11 +309,14 @@ START_TEST(a_large_program_is_learned_in_the_pool)
 		}
 		while (i == 2 && !module_at(1000, 0)->memory.loading)
 			turn();
-		ck_assert_int_eq(store_accounting(m->core.store, &acc, &e), 0);
-		ck_assert_uint_eq(acc.mapped, 20 * (i - 1));
-		ck_assert_double_lt(acknowledged(), 10);
-		ck_assert_int_eq(store_accounting(m->core.store, &acc, &e), 0);
-		ck_assert_uint_eq(acc.mapped, 20 * i);
+		ck_assert_uint_eq(mapped(), 20 * (i - 1));
+		took = acknowledged();
+		while (mapped() < 20 * i) {
+			/* A busy machine took longer than a batch is held. */
+			ck_assert(took > 0.9 && took < 10);
+			send_batch(1000, 1);
+			took = acknowledged();
+		}
 		ck_assert_int_eq(modules_reload(&m->core.modules, &e), 0);
 	}
 }
