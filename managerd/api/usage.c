@@ -201,6 +201,7 @@ static void print_addresses(struct usage *u, struct buf *out)
 	}
 }
 
+/* Its sums are those of what follows: more may have come since it was listed. */
 static int begin_file(struct usage *u, struct buf *out)
 {
 	struct address_file *f = &u->file[u->next++];
@@ -208,15 +209,18 @@ static int begin_file(struct usage *u, struct buf *out)
 	struct err e;
 	int rc = store_address_file(u->store, f, u->uid, &mem, &e);
 
-	if (rc == 1)
+	if (rc == 1) {
+		u->reader = store_addresses(u->store, &u->range, f->id, &e);
+		rc = u->reader ? 1 : -1;
+	}
+	if (rc == 1) {
+		address_reader_sums(u->reader, &f->samples, &f->ns);
 		print_file(f, out);
+		u->addresses = f->kind != ADDRESS_KERNEL || u->uid < 0;
+		u->named = 0;
+	}
 	arena_free(&mem);
-	if (rc != 1)
-		return rc < 0 ? -1 : 0;
-	u->addresses = f->kind != ADDRESS_KERNEL || u->uid < 0;
-	u->named = 0;
-	u->reader = store_addresses(u->store, &u->range, f->id, &e);
-	return u->reader ? 0 : -1;
+	return rc < 0 ? -1 : 0;
 }
 
 static int more(void *usage, struct buf *out)

@@ -103,10 +103,12 @@ int store_address_file(
 int store_address_ids(struct store *s, enum address_kind kind, const struct build_id *build,
     const char *path, struct arena *a, uint64_t **id, size_t *n, struct err *e);
 
-/* Counts by address of one file, ascending. */
+/* Counts by address of one file, ascending, as they are now. */
 struct address_reader;
 struct address_reader *store_addresses(
     struct store *s, const struct address_range *r, uint64_t file, struct err *e);
+/* Sums of what it reads, as of store_address_sums(). */
+void address_reader_sums(const struct address_reader *r, uint64_t *samples, uint64_t *ns);
 bool address_reader_next(struct address_reader *r, uint64_t *address, uint64_t *count);
 /* And who called it, ascending. */
 struct address_caller {

@@ -193,6 +193,7 @@ struct address_reader {
 	struct packed_sum sum;
 	struct calls calls; /* of which some were read */
 	size_t ncall;
+	uint64_t samples, ns;
 	uint64_t file; /* while it is put together */
 };
 
@@ -200,6 +201,8 @@ static void take_data(struct address_reader *r, const struct period *p)
 {
 	vec_push(&r->part, (struct packed){.p = p->data, .end = p->data + p->n});
 	calls_read(&r->calls, p->calls, p->ncalls);
+	r->samples += p->samples;
+	r->ns += p->ns;
 }
 
 static void take_part(const struct period *p, void *reader)
@@ -250,6 +253,12 @@ struct address_reader *store_addresses(
 	}
 	address_reader_free(to);
 	return NULL;
+}
+
+void address_reader_sums(const struct address_reader *r, uint64_t *samples, uint64_t *ns)
+{
+	*samples = r->samples;
+	*ns = r->ns;
 }
 
 bool address_reader_next(struct address_reader *r, uint64_t *address, uint64_t *count)

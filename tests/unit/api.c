@@ -1059,6 +1059,44 @@ START_TEST(many_addresses_are_a_stream)
 }
 END_TEST
 
+/* Each file's counts are within its sum, whenever a batch comes. */
+START_TEST(a_batch_comes_while_addresses_are_read)
+{
+	enum { MANY = 50000 };
+	static struct wire_sample w[MANY];
+	const struct wire_sample more = {0x10, 5};
+	struct address_part part[] = {
+	    {{.uid = peer, .path = "/home/ann/big", .samples = MANY}, w, MANY},
+	    {{.uid = peer, .build = {4, {1, 2, 3, 4}}, .path = "/home/ann/bin/lua", .samples = 5},
+		&more, 1}};
+	char ask[] = "GET /v1/addresses?" DAY " HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+	static const struct address_calls no_calls;
+	struct buf answer = {0};
+	struct err e;
+	int i, fd;
+
+	for (i = 0; i < MANY; i++)
+		w[i] = (struct wire_sample){(uint64_t)i * 1000, 1};
+	ck_assert_int_eq(
+	    store_add_addresses(manager.store, FAKE_MS, 4000000, part, 1, &no_calls, &e), 0);
+	fd = connect_as(peer);
+	put(fd, ask, strlen(ask));
+	while (read(fd, buf_grow(&answer, 1), 1) != 1) {
+		answer.n = 0;
+		uv_run(&loop, UV_RUN_NOWAIT);
+	}
+	ck_assert_int_eq(
+	    store_add_addresses(manager.store, FAKE_MS, 4000000, &part[1], 1, &no_calls, &e), 0);
+	collect(fd, &answer, 2000);
+	close(fd);
+	join_chunks(answer.p);
+	ck_assert_ptr_nonnull(strstr(answer.p, " 50000 200000000000 /home/ann/big\n"));
+	ck_assert_ptr_nonnull(
+	    strstr(answer.p, " 12 48000000 /home/ann/bin/lua\n= 0x8 20 luaV_execute\n0x10 8\n"));
+	buf_free(&answer);
+}
+END_TEST
+
 UNIT_MAIN("api", 60, setup, teardown, status_adds_up, modules_are_shown_to_their_owner,
     another_users_module_is_nowhere, profile_is_sorted_and_bounded, profiles_of_giants_are_bounded,
     code_is_cells_and_blocks,
@@ -1072,4 +1110,5 @@ UNIT_MAIN("api", 60, setup, teardown, status_adds_up, modules_are_shown_to_their
     garbage_is_survived, huge_headers_are_refused, one_user_cannot_take_all_places,
     answers_that_are_not_read_are_bounded, a_thousand_connections, metrics_are_prometheus_text,
     files_are_shown_to_their_user, addresses_are_shown_to_their_user, addresses_of_one_file,
-    code_is_named_to_whose_it_is, many_addresses_are_a_stream)
+    code_is_named_to_whose_it_is, many_addresses_are_a_stream,
+    a_batch_comes_while_addresses_are_read)
