@@ -241,7 +241,7 @@ START_TEST(frame_pointers)
 
 	image[0] = (struct unwind_image){0};
 	outer();
-	at.known &= 1u << UNWIND_RBP | 1u << UNWIND_RSP | 1u << UNWIND_RIP;
+	at.known &= 1u << UNWIND_RBX | 1u << UNWIND_RBP | 1u << UNWIND_RSP | 1u << UNWIND_RIP;
 	ck_assert_uint_ge(unwind_chain(u, &at, &addr), 3);
 	ck_assert_uint_eq(addr[1], called_from[0]);
 	ck_assert_uint_eq(addr[2], called_from[1]);
