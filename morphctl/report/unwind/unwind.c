@@ -213,22 +213,28 @@ static bool is_found_by_rbx(struct unwind *u, Dwarf_Addr pc)
 
 /*
  * By libdw's rules for x86-64 calls keep rax, and not rbx (elfutils, backends/x86_64_cfi.c). So it
- * does not find the caller of a frame that is found by rbx, as that of ld.so binding a symbol is:
- * there it begins again with the rbx of the frames before. True: it is to.
+ * does not find the caller of a frame that is found by rbx, as that of ld.so binding a symbol is.
  */
 static bool lost_rbx(struct unwind *u, Dwfl_Frame *frame, Dwarf_Addr pc)
 {
 	Dwarf_Word v;
-	unsigned i;
 
 	if (dwfl_frame_reg(frame, UNWIND_RBX, &v) == 0) {
 		u->rbx = v;
 		u->has_rbx = true;
 		return false;
 	}
-	if (!u->has_rbx || !is_found_by_rbx(u, pc))
-		return false;
-	u->from.known = 0;
+	return u->has_rbx && is_found_by_rbx(u, pc);
+}
+
+/* The frame's registers, and rbx as it was in the frames before. */
+static void begin_again_at(struct unwind *u, Dwfl_Frame *frame, Dwarf_Addr pc)
+{
+	Dwarf_Word v;
+	unsigned i;
+
+	u->again = true;
+	u->from.known = 1u << UNWIND_RBX | 1u << UNWIND_RIP;
 	for (i = 0; i < UNWIND_RIP; i++) {
 		if (dwfl_frame_reg(frame, i, &v) != 0)
 			continue;
@@ -237,8 +243,6 @@ static bool lost_rbx(struct unwind *u, Dwfl_Frame *frame, Dwarf_Addr pc)
 	}
 	u->from.reg[UNWIND_RBX] = u->rbx;
 	u->from.reg[UNWIND_RIP] = pc;
-	u->from.known |= 1u << UNWIND_RBX | 1u << UNWIND_RIP;
-	return true;
 }
 
 /* A return address may be that of the next function, or file. */
@@ -258,9 +262,10 @@ static int see_frame(Dwfl_Frame *frame, void *arg)
 	pc -= !interrupted;
 	if (u->n && !u->stack->find(u->stack->arg, pc, &image, &offset))
 		return DWARF_CB_ABORT;
-	u->again = lost_rbx(u, frame, pc);
-	if (u->again)
+	if (lost_rbx(u, frame, pc)) {
+		begin_again_at(u, frame, pc);
 		return DWARF_CB_ABORT;
+	}
 	u->addr[u->n++] = pc;
 	return DWARF_CB_OK;
 }
